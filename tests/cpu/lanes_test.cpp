@@ -436,6 +436,7 @@ void check_all() {
     check_results<FilteredPairLanes<8>, double>();
     check_results<FilteredTripleLanes<8>, double>();
     check_results<FilteredFloatLanes<8>, float>();
+    check_results<BoundedFloatLanes<8>, float>();
     check_sums_on_a_grid();
     check_the_edge_of_a_grid();
     check_float_sums_without_loss();

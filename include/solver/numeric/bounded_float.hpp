@@ -73,6 +73,7 @@ public:
     using Term = double;
     static constexpr bool is_filter = true;
     static constexpr bool wants_exact_products = false;
+    static constexpr std::int32_t most_products = 1 << 20;  ///< for which the bound is proven
 
     SOLVER_HD void add(float x) noexcept { add_term(double{x}); }
     SOLVER_HD void add_product(float a, float b) noexcept {
@@ -97,8 +98,7 @@ public:
 
     /// Gives RN of the exact sum to float and returns true, or returns false. N is 0.
     SOLVER_HD bool try_result(float& result, float = 0) const noexcept {
-        constexpr std::int32_t most = 1 << 20;
-        return count_ <= most && sum_.try_result(result, count_);
+        return count_ <= most_products && sum_.try_result(result, count_);
     }
 
 private:

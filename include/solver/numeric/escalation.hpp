@@ -82,6 +82,17 @@ struct Escalation<double, RowsOnCpu> : Stages<FilteredPair<double>, FilteredTrip
     static constexpr SkipRule skip{2, 31};
 };
 
+/// A plain sum beside one of magnitudes: 4 operations a product in place of 10. It cannot decide ties, of which sums of few
+/// digits, as of stencils, have so many that one open row ends the tries for a while.
+template <>
+struct Escalation<float, RowsOnCpu> : Stages<CountedBoundedFloat, FilteredFloat, NoFilter> {
+    static constexpr SkipRule skip{SkipRule::any, 31};
+};
+template <>
+struct Escalation<float, SlicesOnCpu> : Escalation<float, RowsOnCpu> {
+    static constexpr std::size_t deferred_row_cost = 10;
+};
+
 /// A slice's rows are of one length, so that their first steps can set an anchor: 4 operations a product. A row left open waits
 /// for others to be summed again with them, which costs as much as `deferred_row_cost` steps of its whole slice: a try whose
 /// open rows cost more than the slice itself failed as well. The rule counts vectors of rows.

@@ -39,12 +39,18 @@ HWY_INLINE V sub_by_fma(V a, V b) {
 #endif
 }
 
+/// The error of sum = RN(a + b).
+template <class V>
+HWY_INLINE V error_of_sum(V a, V b, V sum) {
+    const V b_kept = sub_by_fma(sum, a);
+    const V a_kept = sub_by_fma(sum, b_kept);
+    return hn::Add(hn::Sub(a, a_kept), sub_by_fma(b, b_kept));
+}
+
 template <class V>
 HWY_INLINE SplitLanes<V> two_sum_lanes(V a, V b) {
     const V sum = hn::Add(a, b);
-    const V b_kept = sub_by_fma(sum, a);
-    const V a_kept = sub_by_fma(sum, b_kept);
-    return {sum, hn::Add(hn::Sub(a, a_kept), sub_by_fma(b, b_kept))};
+    return {sum, error_of_sum(a, b, sum)};
 }
 
 #if HWY_NATIVE_FMA
@@ -516,9 +522,9 @@ public:
     HWY_INLINE FilteredFloatLanes(V s, V c, V m, ErrorPath path) : s_(s), c_(c), m_(m), path_(path) {}
 
     HWY_INLINE void add(V x) {
-        const SplitLanes<V> s = two_sum_lanes(s_, x);
-        s_ = s.value;
-        add_error(s.error);
+        const V s = hn::Add(s_, x);
+        add_error(error_of_sum(s_, x, s));
+        s_ = s;
         ++path_.additions;
     }
     HWY_INLINE void add_product(V a, V b) { add(hn::Mul(a, b)); }
@@ -577,6 +583,39 @@ private:
     ErrorPath path_;
 };
 
+/// Lanes of CountedBoundedFloat, terms widened to double; the proofs are there.
+template <std::size_t limit>
+class BoundedFloatLanes {
+public:
+    using D = hn::CappedTag<double, limit>;
+    using V = hn::Vec<D>;
+
+    HWY_INLINE BoundedFloatLanes() : s_(hn::Zero(D())), m_(s_) {}
+
+    HWY_INLINE void add_product(V a, V b) {
+        const V p = hn::Mul(a, b);
+        s_ = hn::Add(s_, p);
+        m_ = hn::Add(m_, hn::Abs(p));
+        ++count_;
+    }
+    HWY_INLINE void negate() { s_ = hn::Neg(s_); }
+
+    HWY_INLINE Results<D> results(double) const {
+        const D d;
+        if (count_ > CountedBoundedFloat::most_products) return {hn::Zero(d), hn::FirstN(d, 0)};
+        const V bound = hn::Mul(hn::Set(d, static_cast<double>(count_ + 3) * unit_roundoff<double>), m_);
+        const StoredAs<float, D> df;
+        const V low = hn::PromoteTo(d, round_to_floats(df, hn::Sub(s_, bound)));
+        const V high = hn::PromoteTo(d, round_to_floats(df, hn::Add(s_, bound)));
+        return {low, hn::Eq(low, high)};
+    }
+
+private:
+    V s_;
+    V m_;
+    std::int32_t count_ = 0;
+};
+
 /// Which lanes met a product whose two_prod is not exact.
 template <class D>
 class InexactProducts {
@@ -611,6 +650,8 @@ template <std::size_t limit>
 struct LanesOf<FilteredTriple<double>, limit> : std::type_identity<FilteredTripleLanes<limit>> {};
 template <std::size_t limit>
 struct LanesOf<FilteredFloat, limit> : std::type_identity<FilteredFloatLanes<limit>> {};
+template <std::size_t limit>
+struct LanesOf<CountedBoundedFloat, limit> : std::type_identity<BoundedFloatLanes<limit>> {};
 
 /// Calls work(LanesOf<accumulator of the mode for values of type T at a place, limit>()).
 template <class T, std::size_t limit, class Place, class Work>

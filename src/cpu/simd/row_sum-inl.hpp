@@ -215,17 +215,18 @@ HWY_INLINE std::uint64_t bits_of(D d, hn::Mask<D> mask) {
 }
 
 /// Adds all that alpha sum + beta y_in of a group's rows consists of, for alpha = 1 or -1.
-template <class Acc, class Rows, std::size_t lanes>
-HWY_INLINE void add_rows(Acc& acc, const Rows& rows, const RowGroup<lanes>& group, const RowTask<double>& task) {
+template <class Acc, class Rows, std::size_t lanes, class T>
+HWY_INLINE void add_rows(Acc& acc, const Rows& rows, const RowGroup<lanes>& group, const RowTask<T>& task) {
     using V = typename Acc::V;
     const typename Acc::D d;
     const auto add = [&](V a, V b) HWY_ATTR { acc.add_product(a, b); };
-    for (const double* x : {task.x, task.x_low})
+    for (const T* x : {task.x, task.x_low})
         if (x != nullptr) for_each_product(d, rows, group, group.longest(), x, add);
     if (task.alpha == -1) acc.negate();
     if (task.beta == 0) return;
     // idle lanes must not look at a row that another thread may be writing
-    add(hn::Set(d, task.beta), pack(d, [&](std::size_t i) HWY_ATTR { return task.y_in[group.row[i < group.count ? i : 0]]; }));
+    const auto y = pack_widened(d, [&](std::size_t i) HWY_ATTR { return task.y_in[group.row[i < group.count ? i : 0]]; });
+    add(hn::Set(d, task.beta), y);
 }
 
 /// The rows of the bits `open` by what sees farther. Returns the bits of those whose values that proves.
@@ -265,17 +266,32 @@ HWY_NOINLINE void resolve(const Rows& rows, RowGroup<lanes>& group, const RowTas
     group.clear();
 }
 
-/// Rows of floats that the lanes left open, again by the scalar filter, which proves ties, too; then the last resort.
+/// A row of floats that the lanes left open, by the scalar filter, which proves ties, too; then the last resort.
+template <class Rows>
+HWY_NOINLINE float resolve_row(const Rows& rows, std::int64_t row, std::int64_t start, std::int64_t length,
+                               const RowTask<float>& task) {
+    typename Escalation<float, RowsOnCpu>::Sum sum;
+    for (const float* x : {task.x, task.x_low})
+        for (std::int64_t k = 0; x != nullptr && k < length; ++k)
+            sum.add_product(rows.entry(k).value(start), x[rows.entry(k).column(start)]);
+    return round_row(sum, rows, start, 0, length, task, row);
+}
+
+/// Rows of floats that the first try left open, again in the lanes, then one by one.
 template <class Rows, std::size_t lanes>
 HWY_NOINLINE void resolve(const Rows& rows, RowGroup<lanes>& group, const RowTask<float>& task) {
+    using Acc = typename LanesOf<typename Escalation<float, RowsOnCpu>::Sum, lanes>::type;
+    const typename Acc::D d;
+    Acc acc;
+    add_rows(acc, rows, group, task);
+    const auto found = acc.results(0);
+    HWY_ALIGN float value[lanes];
+    store_rounded(found.value, value);
+    const std::uint64_t proven = bits_of(d, found.proven);
     for (std::size_t i = 0; i < group.count; ++i) {
         const std::int64_t row = group.row[i];
-        const std::int64_t start = group.start[i];
-        typename Escalation<float, RowsOnCpu>::Sum sum;
-        for (const float* x : {task.x, task.x_low})
-            for (std::int64_t k = 0; x != nullptr && k < group.length[i]; ++k)
-                sum.add_product(rows.entry(k).value(start), x[rows.entry(k).column(start)]);
-        task.y[row] = round_row(sum, rows, start, 0, group.length[i], task, row);
+        const bool is_proven = (proven >> i & 1) != 0;
+        task.y[row] = is_proven ? value[i] : resolve_row(rows, row, group.start[i], group.length[i], task);
     }
     group.clear();
 }

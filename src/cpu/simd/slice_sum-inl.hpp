@@ -104,8 +104,8 @@ HWY_INLINE hn::Vec<D> pack_pairs(D d, At at) {
 #endif
 }
 
-// How the elements of x that a step meets are read: at(d, x, k) in the lanes' own part of the slice. Where rows are paired,
-// even lanes get real parts and odd ones imaginary parts.
+// How the elements of x that a step meets are read: at(d, x, k, shift) in the lanes from `shift` on of a part of the slice.
+// Where rows are paired, even lanes get real parts and odd ones imaginary parts.
 
 /// Columns base, base + 1, ...
 template <int parts>
@@ -115,8 +115,8 @@ struct RunColumns {
     std::int64_t lane;         ///< the first one of this part
 
     template <class D, class T>
-    HWY_INLINE hn::Vec<D> at(D d, const T* x, std::int64_t k) const {
-        return load_widened(d, x + components * std::int64_t{base[k]} + lane);
+    HWY_INLINE hn::Vec<D> at(D d, const T* x, std::int64_t k, std::int64_t shift) const {
+        return load_widened(d, x + components * std::int64_t{base[k]} + lane + shift);
     }
 };
 
@@ -129,9 +129,9 @@ struct OffsetColumns {
     std::int64_t parity;    ///< of that lane
 
     template <class D, class T>
-    HWY_INLINE hn::Vec<D> at(D d, const T* x, std::int64_t k) const {
+    HWY_INLINE hn::Vec<D> at(D d, const T* x, std::int64_t k, std::int64_t shift) const {
         const T* const from = x + components * std::int64_t{base[k]} + parity;
-        const Offset* const offset = offsets + k * height;
+        const Offset* const offset = offsets + k * height + shift / components;
         __builtin_prefetch(offset + prefetch_distance);
         if constexpr (components == 1)
             return pack_widened(d, [&](std::size_t i) HWY_ATTR { return from[offset[i]]; });
@@ -147,7 +147,7 @@ HWY_INLINE std::int32_t products_of_row(const RowTask<T>& task, std::int64_t wit
     return static_cast<std::int32_t>(task.x_low != nullptr ? 2 * with_x : with_x) + 1;
 }
 
-/// The lanes of a slice that one vector holds.
+/// Lanes of a slice, which one vector or more hold.
 struct SlicePart {
     const PackedSlice* slice;
     std::int64_t code;            ///< of step 0 and the part's first lane
@@ -162,20 +162,21 @@ struct StepProducts {
     V x[components];
 };
 
-/// Of a complex entry, even lanes have re x_re - im x_im, odd ones im x_re + re x_im.
+/// Of the part's lanes from `shift` on. Of a complex entry, even lanes have re x_re - im x_im, odd ones im x_re + re x_im.
 template <class D, class Values, class Columns, class T>
 HWY_INLINE StepProducts<hn::Vec<D>, Columns::components> step_products(D d, const SlicePart& part, const Values& values,
-                                                                       const Columns& columns, const T* x, std::int64_t k) {
-    const std::int64_t code = part.code + k * part.width;
-    const auto element = columns.at(d, x, k);
+                                                                       const Columns& columns, const T* x, std::int64_t k,
+                                                                       std::int64_t shift) {
+    const std::int64_t code = part.code + k * part.width + shift;
+    const auto element = columns.at(d, x, k, shift);
     const auto a = values.at(d, code);
     if constexpr (Columns::components == 1) {
         return {{a}, {element}};
     } else {
 #if HWY_TARGET == HWY_SCALAR
         const auto other = values.at(d, code ^ 1);
-        return code % 2 == 0 ? StepProducts<hn::Vec<D>, 2>{{a, hn::Neg(other)}, {element, columns.at(d, x + 1, k)}}
-                             : StepProducts<hn::Vec<D>, 2>{{a, other}, {columns.at(d, x - 1, k), element}};
+        return code % 2 == 0 ? StepProducts<hn::Vec<D>, 2>{{a, hn::Neg(other)}, {element, columns.at(d, x + 1, k, shift)}}
+                             : StepProducts<hn::Vec<D>, 2>{{a, other}, {columns.at(d, x - 1, k, shift), element}};
 #else
         const auto minus_in_even_lanes = hn::OddEven(hn::Zero(d), hn::SignBit(d));
         return {{a, hn::Xor(hn::Reverse2(d, a), minus_in_even_lanes)}, {hn::DupEven(element), hn::DupOdd(element)}};
@@ -183,34 +184,51 @@ HWY_INLINE StepProducts<hn::Vec<D>, Columns::components> step_products(D d, cons
     }
 }
 
-/// How many entries each lane's row has.
+/// Which of the part's lanes from `shift` on have a k-th entry.
 template <int components, class D>
-HWY_INLINE hn::Vec<D> row_lengths(D d, const SlicePart& part) {
-    return pack(d, [&](std::size_t i) HWY_ATTR { return static_cast<hn::TFromD<D>>(part.length[i / components]); });
+HWY_INLINE hn::Mask<D> has_entry(D d, const SlicePart& part, std::int64_t shift, std::int64_t k) {
+    using Length = hn::TFromD<D>;
+    const auto length = pack(d, [&](std::size_t i) HWY_ATTR {
+        return static_cast<Length>(part.length[(static_cast<std::size_t>(shift) + i) / components]);
+    });
+    return hn::Gt(length, hn::Set(d, static_cast<Length>(k)));
 }
 
-/// acc and the part's entries from step `first` on times x, step by step. (By value: what others refer to stays in memory, not
-/// in registers.)
-template <class Acc, class Values, class Columns, class T>
-HWY_INLINE Acc add_part(Acc acc, const SlicePart& part, const Values& values, const Columns& columns, const T* x,
-                        std::int64_t first = 0) {
+/// One after the other what `vectors` successive vectors of a part hold: sums that do not wait for each other.
+template <class Of, std::size_t vectors>
+struct Successive {
+    static constexpr std::int64_t shift(std::size_t v) { return static_cast<std::int64_t>(v * max_lanes<typename Of::D>); }
+
+    Of of[vectors];
+};
+
+/// The part's entries from step `first` on times x, added to sums step by step. (By value: what others refer to stays in
+/// memory, not in registers.)
+template <class Acc, std::size_t vectors, class Values, class Columns, class T>
+HWY_INLINE Successive<Acc, vectors> add_part(Successive<Acc, vectors> sums, const SlicePart& part, const Values& values,
+                                             const Columns& columns, const T* x, std::int64_t first = 0) {
     constexpr int components = Columns::components;
     const typename Acc::D d;
     const std::int64_t common = part.slice->common;
     const std::int64_t steps = part.slice->steps;
     for (std::int64_t k = first; k < common; ++k) {
-        const auto products = step_products(d, part, values, columns, x, k);
-        for (int i = 0; i < components; ++i) acc.add_product(products.a[i], products.x[i]);
+#pragma GCC unroll 2
+        for (std::size_t v = 0; v < vectors; ++v) {
+            const auto products = step_products(d, part, values, columns, x, k, sums.shift(v));
+            for (int i = 0; i < components; ++i) sums.of[v].add_product(products.a[i], products.x[i]);
+        }
     }
-    if (common == steps) return acc;
-    const auto length = row_lengths<components>(d, part);
     for (std::int64_t k = common; k < steps; ++k) {
-        const auto has_work = hn::Gt(length, hn::Set(d, static_cast<hn::TFromD<typename Acc::D>>(k)));
-        const auto products = step_products(d, part, values, columns, x, k);
-        for (int i = 0; i < components; ++i)
-            acc.add_product(hn::IfThenElseZero(has_work, products.a[i]), hn::IfThenElseZero(has_work, products.x[i]));
+#pragma GCC unroll 2
+        for (std::size_t v = 0; v < vectors; ++v) {
+            const auto has_work = has_entry<components>(d, part, sums.shift(v), k);
+            const auto products = step_products(d, part, values, columns, x, k, sums.shift(v));
+            for (int i = 0; i < components; ++i)
+                sums.of[v].add_product(hn::IfThenElseZero(has_work, products.a[i]),
+                                       hn::IfThenElseZero(has_work, products.x[i]));
+        }
     }
-    return acc;
+    return sums;
 }
 
 /// Sums that start from an anchor.
@@ -220,38 +238,50 @@ concept AnchoredLanes = std::is_constructible_v<Acc, typename Acc::V, int>;
 /// Products that set the anchor.
 inline constexpr int anchoring_products = 4;
 
-/// add_part for sums yet to be started; `addend`: magnitudes of what is added to them at the end.
+/// The sum of one vector's first steps, whose products are read once and kept.
 template <AnchoredLanes Acc, class Values, class Columns, class T>
-HWY_INLINE Acc add_part_anchored(typename Acc::V addend, int room, const SlicePart& part, const Values& values,
-                                 const Columns& columns, const T* x) {
+HWY_INLINE Acc anchored_sum(typename Acc::V largest, int room, const SlicePart& part, const Values& values,
+                            const Columns& columns, const T* x, std::int64_t shift) {
     constexpr int components = Columns::components;
-    constexpr int anchoring_steps = anchoring_products / components;
-    const typename Acc::D d;
-    using V = typename Acc::V;
-    V largest = addend;
-    Acc acc;
-    std::int64_t added = 0;
-    if (part.slice->common >= anchoring_steps) {  // read once, and kept
-        StepProducts<V, components> products[anchoring_steps];
-        for (int k = 0; k < anchoring_steps; ++k) {
-            products[k] = step_products(d, part, values, columns, x, k);
-            for (int i = 0; i < components; ++i)
-                largest = hn::Max(largest, hn::Abs(hn::Mul(products[k].a[i], products[k].x[i])));
-        }
-        acc = Acc(largest, room);
-        for (; added < anchoring_steps; ++added)
-            for (int i = 0; i < components; ++i) acc.add_product(products[added].a[i], products[added].x[i]);
-    } else {
-        const auto length = row_lengths<components>(d, part);
-        for (std::int64_t k = 0; k < std::min<std::int64_t>(anchoring_steps, part.slice->steps); ++k) {
-            const auto has_work = hn::Gt(length, hn::Set(d, static_cast<hn::TFromD<typename Acc::D>>(k)));
-            const auto products = step_products(d, part, values, columns, x, k);
-            for (int i = 0; i < components; ++i)
-                largest = hn::Max(largest, hn::IfThenElseZero(has_work, hn::Abs(hn::Mul(products.a[i], products.x[i]))));
-        }
-        acc = Acc(largest, room);
+    constexpr int steps = anchoring_products / components;
+    StepProducts<typename Acc::V, components> products[steps];
+    for (int k = 0; k < steps; ++k) {
+        products[k] = step_products(typename Acc::D(), part, values, columns, x, k, shift);
+        for (int i = 0; i < components; ++i) largest = hn::Max(largest, hn::Abs(hn::Mul(products[k].a[i], products[k].x[i])));
     }
-    return add_part(acc, part, values, columns, x, added);
+    Acc acc(largest, room);
+    for (int k = 0; k < steps; ++k)
+        for (int i = 0; i < components; ++i) acc.add_product(products[k].a[i], products[k].x[i]);
+    return acc;
+}
+
+/// No sum yet, where some rows have fewer entries than set an anchor.
+template <AnchoredLanes Acc, class Values, class Columns, class T>
+HWY_INLINE Acc anchor_of_short_rows(typename Acc::V largest, int room, const SlicePart& part, const Values& values,
+                                    const Columns& columns, const T* x, std::int64_t shift) {
+    constexpr int components = Columns::components;
+    const typename Acc::D d;
+    for (std::int64_t k = 0; k < std::min<std::int64_t>(anchoring_products / components, part.slice->steps); ++k) {
+        const auto has_work = has_entry<components>(d, part, shift, k);
+        const auto products = step_products(d, part, values, columns, x, k, shift);
+        for (int i = 0; i < components; ++i)
+            largest = hn::Max(largest, hn::IfThenElseZero(has_work, hn::Abs(hn::Mul(products.a[i], products.x[i]))));
+    }
+    return Acc(largest, room);
+}
+
+/// The part's sums with x; `addend`: magnitudes of what is added to them at the end.
+template <AnchoredLanes Acc, std::size_t vectors, class Values, class Columns, class T>
+HWY_INLINE Successive<Acc, vectors> sum_part_anchored(const typename Acc::V (&addend)[vectors], int room, const SlicePart& part,
+                                                      const Values& values, const Columns& columns, const T* x) {
+    constexpr std::int64_t steps = anchoring_products / Columns::components;
+    const bool is_long = part.slice->common >= steps;
+    Successive<Acc, vectors> sums;
+#pragma GCC unroll 2
+    for (std::size_t v = 0; v < vectors; ++v)
+        sums.of[v] = is_long ? anchored_sum<Acc>(addend[v], room, part, values, columns, x, sums.shift(v))
+                             : anchor_of_short_rows<Acc>(addend[v], room, part, values, columns, x, sums.shift(v));
+    return add_part(sums, part, values, columns, x, is_long ? steps : 0);
 }
 
 /// work(columns), which read those of the part that begins at a lane.
@@ -276,35 +306,39 @@ HWY_INLINE void with_columns(const PackedPattern& pattern, const SlicePart& part
     }
 }
 
-/// acc and the part's sums with x_low. (Not inline: what is rare keeps registers from what is not.)
-template <class Acc, int components, class Values, class T>
-HWY_NOINLINE Acc add_low_part(Acc acc, const PackedPattern& pattern, const SlicePart& part, std::int64_t lane,
-                              const Values& values, const T* x_low) {
+/// The part's sums with x_low, added to sums. (Not inline: what is rare keeps registers from what is not.)
+template <int components, class Acc, std::size_t vectors, class Values, class T>
+HWY_NOINLINE Successive<Acc, vectors> add_low_part(Successive<Acc, vectors> sums, const PackedPattern& pattern,
+                                                   const SlicePart& part, std::int64_t lane, const Values& values,
+                                                   const T* x_low) {
     with_columns<components>(
         pattern, part, lane, [&](const auto& columns) HWY_ATTR __attribute__((always_inline)) {
-            acc = add_part(acc, part, values, columns, x_low);
+            sums = add_part(sums, part, values, columns, x_low);
         });
-    return acc;
+    return sums;
 }
 
 /// The part's sums with x, and with x_low where there is one.
-template <class Acc, int components, class Values, class T>
-HWY_INLINE Acc sum_part(const PackedPattern& pattern, const SlicePart& part, std::int64_t lane, const Values& values,
-                        const RowTask<T>& task, typename Acc::V addend) {
-    Acc acc;
+template <class Acc, int components, std::size_t vectors, class Values, class T>
+HWY_INLINE Successive<Acc, vectors> sum_part(const PackedPattern& pattern, const SlicePart& part, std::int64_t lane,
+                                             const Values& values, const RowTask<T>& task,
+                                             const typename Acc::V (&addend)[vectors]) {
+    Successive<Acc, vectors> sums;
     with_columns<components>(
         pattern, part, lane, [&](const auto& columns) HWY_ATTR __attribute__((always_inline)) {
             if constexpr (AnchoredLanes<Acc>)
-                acc = add_part_anchored<Acc>(addend,
-                                             AnchoredPair::room_for(products_of_row(task, components * part.slice->steps)),
-                                             part, values, columns, task.x);
+                sums = sum_part_anchored<Acc>(addend,
+                                              AnchoredPair::room_for(products_of_row(task, components * part.slice->steps)),
+                                              part, values, columns, task.x);
             else
-                acc = add_part(acc, part, values, columns, task.x);
+                sums = add_part(sums, part, values, columns, task.x);
         });
-    return task.x_low != nullptr ? add_low_part<Acc, components>(acc, pattern, part, lane, values, task.x_low) : acc;
+    if (HWY_LIKELY(task.x_low == nullptr)) return sums;
+    const auto with_low = add_low_part<components>(sums, pattern, part, lane, values, task.x_low);
+    return with_low;
 }
 
-/// The anchored pair is worth while with a fused multiply-add; else slices try what rows do.
+/// The anchored pair of doubles is worth while with a fused multiply-add; else slices try what rows do.
 using SliceTry = std::conditional_t<HWY_NATIVE_FMA, SlicesOnCpu, RowsOnCpu>;
 
 /// What slices try where the first try fails: with a look at every product, if that decides more.
@@ -327,13 +361,16 @@ public:
     HWY_INLINE void multiply(std::int64_t first, std::int64_t last, const Values& values) const {
         Unfinished<lanes> unfinished;
         for (std::int64_t s = first; s < last; ++s)
-            for (std::int64_t lane = 0; lane < width(); lane += static_cast<std::int64_t>(lanes))
+            for (std::int64_t lane = 0; lane < width(); lane += static_cast<std::int64_t>(lanes * at_once))
                 multiply_part(s, lane, values, unfinished);
         if constexpr (Acc::Scalar::is_filter)
             if (unfinished.open.count > 0) resolve(rows_, unfinished.open, task_);
     }
 
 private:
+    /// Vectors whose sums are formed side by side, so that one does not wait for the other.
+    static constexpr std::size_t at_once = lanes == 2 || lanes == 4 ? 2 : 1;
+
     HWY_INLINE std::int64_t width() const { return pattern_.shape.height * components; }
 
     /// Of the rows of the pattern, the one of a slice's lane.
@@ -345,6 +382,7 @@ private:
         return std::int64_t{pattern_.row[place_of(s, lane)]} * components + lane % components;
     }
     HWY_INLINE static std::int64_t first_row(const PackedSlice& slice) { return std::int64_t{slice.first_row} * components; }
+    HWY_INLINE static bool is_idle(const PackedSlice& slice, std::int64_t lane) { return lane >= slice.rows * components; }
 
     template <class Values>
     HWY_INLINE void multiply_part(std::int64_t s, std::int64_t lane, const Values& values,
@@ -352,67 +390,101 @@ private:
         using First = FirstLanes<Acc, SliceTry>;
         using Second = SecondLanes<Acc>;
         const PackedSlice& slice = pattern_.slices[s];
-        if (lane >= slice.rows * components) return;
-        const SlicePart part{&slice, slice.first_step * width() + lane, width(), pattern_.length.data() + place_of(s, lane)};
+        if (is_idle(slice, lane)) return;
         if constexpr (std::is_same_v<First, Second>) {
-            finish(s, lane, found<First>(part, s, lane, values), unfinished.open);
+            finish_sums<Second, at_once>(s, lane, values, unfinished.open);
+        } else if (unfinished.groups_without_first_try > 0) {
+            unfinished.groups_without_first_try -= static_cast<int>(at_once);
+            finish_sums<Second, at_once>(s, lane, values, unfinished.open);
         } else {
-            using Table = Escalation<double, SlicesOnCpu>;
-            if (unfinished.groups_without_first_try > 0) {
-                --unfinished.groups_without_first_try;
-            } else {
-                const auto first = found_first<First>(part, s, lane, values);
-                const std::size_t unproven = lanes - hn::CountTrue(typename Acc::D(), first.proven);
-                if (HWY_LIKELY(unproven == 0 || (!Table::skip.applies(unproven, lanes) &&
-                                                 Table::deferred_row_cost * unproven <= components * slice.steps)))
-                    return finish(s, lane, first, unfinished.open);
-                unfinished.groups_without_first_try = Table::skip.next;
+            const auto sums = summed<First, at_once>(s, lane, values);
+#pragma GCC unroll 2
+            for (std::size_t v = 0; v < at_once; ++v) {
+                const auto first = first_results(sums.of[v], s, lane + sums.shift(v));
+                if (HWY_LIKELY(is_good(first.proven, slice)))
+                    finish(s, lane + sums.shift(v), first, unfinished.open);
+                else
+                    give_up_first_try(s, lane + sums.shift(v), values, unfinished);
             }
-            finish(s, lane, found<Second>(part, s, lane, values), unfinished.open);
         }
     }
 
-    template <class A, class Values>
-    HWY_INLINE Results<typename A::D> found(const SlicePart& part, std::int64_t s, std::int64_t lane,
-                                            const Values& values) const {
-        auto results = summed<A>(part, s, lane, values).results(affine_underflow(task_.alpha, components * part.slice->steps));
-        if constexpr (components == 2 && !Acc::Scalar::is_filter)
-            results.proven = is_finite_lanes(results.value);  // or a part that is zero, and no entry, may have met Inf
-        return results;
+    /// By what is not a first try, of so many vectors from a lane on.
+    template <class A, std::size_t vectors, class Values>
+    HWY_INLINE void finish_sums(std::int64_t s, std::int64_t lane, const Values& values, RowGroup<lanes>& open) const {
+        const auto sums = summed<A, vectors>(s, lane, values);
+#pragma GCC unroll 2
+        for (std::size_t v = 0; v < vectors; ++v)
+            finish(s, lane + sums.shift(v), results(sums.of[v], pattern_.slices[s]), open);
     }
 
-    /// What the lanes prove by the first try, which decides more where it knows a grid of its products.
-    template <class First, class Values>
-    HWY_INLINE Results<typename First::D> found_first(const SlicePart& part, std::int64_t s, std::int64_t lane,
-                                                      const Values& values) const {
-        const First sums = summed<First>(part, s, lane, values);
+    /// Whether so few lanes are open that their rows can wait for others.
+    HWY_INLINE static bool is_good(hn::Mask<typename Acc::D> proven, const PackedSlice& slice) {
+        using Table = Escalation<T, SlicesOnCpu>;
+        const std::size_t open = lanes - hn::CountTrue(typename Acc::D(), proven);
+        return open == 0 || (!Table::skip.applies(open, lanes) && Table::deferred_row_cost * open <= components * slice.steps);
+    }
+
+    template <class Values>
+    HWY_NOINLINE void give_up_first_try(std::int64_t s, std::int64_t lane, const Values& values,
+                                        Unfinished<lanes>& unfinished) const {
+        unfinished.groups_without_first_try = Escalation<T, SlicesOnCpu>::skip.next;
+        if (!is_idle(pattern_.slices[s], lane)) finish_sums<SecondLanes<Acc>, 1>(s, lane, values, unfinished.open);
+    }
+
+    template <class A>
+    HWY_INLINE Results<typename A::D> results(const A& sum, const PackedSlice& slice) const {
+        auto found = sum.results(affine_underflow(task_.alpha, components * slice.steps));
+        if constexpr (components == 2 && !Acc::Scalar::is_filter)
+            found.proven = is_finite_lanes(found.value);  // or a part that is zero, and no entry, may have met Inf
+        return found;
+    }
+
+    /// What the lanes prove by the first try, which may decide more where it knows a grid of its products.
+    template <class First>
+    HWY_INLINE Results<typename First::D> first_results(const First& sum, std::int64_t s, std::int64_t lane) const {
+        const PackedSlice& slice = pattern_.slices[s];
         const typename First::D d;
         if constexpr (AnchoredLanes<First>) {
-            const std::int32_t n = products_of_row(task_, components * part.slice->steps);
-            const auto results = sums.results(n);
-            if (unit_ == 0 || hn::AllTrue(d, results.proven)) return results;
-            return sums.results_on_grid(results.proven, grid(part, s, lane), n);
+            const std::int32_t n = products_of_row(task_, components * slice.steps);
+            const auto found = sum.results(n);
+            if (unit_ == 0 || hn::AllTrue(d, found.proven)) return found;
+            return sum.results_on_grid(found.proven, grid(s, lane), n);
         } else {
-            const auto results = sums.results(affine_underflow(task_.alpha, components * part.slice->steps));
-            if (unit_ == 0 || hn::AllTrue(d, results.proven)) return results;
-            return sums.results_on_grid(results.proven, grid(part, s, lane));
+            const auto found = results(sum, slice);
+            if constexpr (requires { sum.results_on_grid(found.proven, grid(s, lane)); }) {
+                if (unit_ != 0 && !hn::AllTrue(d, found.proven)) return sum.results_on_grid(found.proven, grid(s, lane));
+            }
+            return found;
         }
     }
 
-    HWY_INLINE hn::Vec<typename Acc::D> grid(const SlicePart& part, std::int64_t s, std::int64_t lane) const {
-        return summed<ProductGridLanes<lanes>>(part, s, lane, NoValues()).grid(unit_);
+    HWY_INLINE hn::Vec<typename Acc::D> grid(std::int64_t s, std::int64_t lane) const {
+        return summed<ProductGridLanes<lanes>, 1>(s, lane, NoValues()).of[0].grid(unit_);
     }
 
-    template <class A, class Values>
-    HWY_INLINE A summed(const SlicePart& part, std::int64_t s, std::int64_t lane, const Values& values) const {
+    /// Of so many vectors from a lane on.
+    template <class A, std::size_t vectors, class Values>
+    HWY_INLINE Successive<A, vectors> summed(std::int64_t s, std::int64_t lane, const Values& values) const {
         const typename A::D d;
+        const PackedSlice& slice = pattern_.slices[s];
+        const SlicePart part{&slice, slice.first_step * width() + lane, width(), pattern_.length.data() + place_of(s, lane)};
         const auto beta = hn::Set(d, task_.beta);
         const bool has_addend = task_.beta != T(0);
-        const auto y = has_addend ? addends(d, *part.slice, s, lane) : hn::Zero(d);
-        A acc = sum_part<A, components>(pattern_, part, lane, values, task_, hn::Abs(hn::Mul(beta, y)));
-        if (task_.alpha == T(-1)) acc.negate();
-        if (has_addend) acc.add_product(beta, y);
-        return acc;
+        using Sums = Successive<A, vectors>;
+        typename A::V y[vectors], addend[vectors];
+#pragma GCC unroll 2
+        for (std::size_t v = 0; v < vectors; ++v) {
+            y[v] = has_addend ? addends(d, slice, s, lane + Sums::shift(v)) : hn::Zero(d);
+            addend[v] = hn::Abs(hn::Mul(beta, y[v]));
+        }
+        Sums sums = sum_part<A, components>(pattern_, part, lane, values, task_, addend);
+#pragma GCC unroll 2
+        for (std::size_t v = 0; v < vectors; ++v) {
+            if (task_.alpha == T(-1)) sums.of[v].negate();
+            if (has_addend) sums.of[v].add_product(beta, y[v]);
+        }
+        return sums;
     }
 
     template <class D>
@@ -429,6 +501,7 @@ private:
         const bool all_proven = hn::AllTrue(D(), results.proven);
         if (HWY_LIKELY(all_proven && slice.is_adjacent != 0))
             return store_rounded(results.value, task_.y + first_row(slice) + lane);
+        if (is_idle(slice, lane)) return;
         HWY_ALIGN T value[lanes];
         store_rounded(results.value, value);
         const std::size_t count = std::min<std::size_t>(lanes, slice.rows * components - static_cast<std::size_t>(lane));
