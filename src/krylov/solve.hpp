@@ -71,6 +71,7 @@ public:
         if (b_norm_ == 0) backend_.set_zero(x_);
         co_await backend_.residual(unit_, x_, residual_);
         best_norm_ = backend_.true_norm(residual_);
+        if (b_norm_ < smallest_plain<Wide> && best_norm_ >= smallest_plain<Wide> && std::isfinite(best_norm_)) begin_at_zero();
         if (std::max(b_norm_, best_norm_) < smallest_plain<Wide>) co_await measure_in(1 / smallest_plain<Wide>);
         if (b_norm_ > std::numeric_limits<double>::max()) co_await measure_in(smallest_plain<Wide>);
         reference_norm_ = best_norm_;
@@ -147,6 +148,12 @@ private:
     Reason or_last(Reason reason) const {
         const bool last = result_.iterations == options_.max_iterations;
         return last && (reason == Reason::none || reason == Reason::progress) ? Reason::last : reason;
+    }
+
+    /// Which leaves less than the guess, that needs residuals of another size than b: those of b's would round to 0.
+    void begin_at_zero() {
+        backend_.set_zero(x_);
+        best_norm_ = b_norm_;
     }
 
     /// Has residuals in another unit from now on, b among them: best_ is 0 yet.

@@ -90,6 +90,23 @@ TEST(EveryKrylovMethod, TellsTheResidualThatIsSmallerThanAllNumbers) {
     }
 }
 
+/// The same from a guess whose residual is of another size: x = (1, 1) times that number leaves a seventh of b, rounded to 0.
+// Promise: bicgstab.hpp, "Where ||b|| is hardly a number, 2^-511"
+TEST(EveryKrylovMethod, BeginsAtZeroWhereTheGuessIsFarFromATinySolution) {
+    const auto expect_honest = []<class T>(const Problem<T>& problem, KrylovMethod method, double guess) {
+        const std::vector<T> x(2, static_cast<T>(guess));
+        const auto rough = solve(problem, with(Accuracy::exact, 1e-2), {.kind = Kind::none, .method = method}, x);
+        EXPECT_NE(rough.result.status, SolveStatus::converged) << guess;
+        EXPECT_NEAR(rough.result.relative_residual, 0.3 / std::sqrt(5), 1e-6) << guess;
+    };
+    for (const KrylovMethod method : {KrylovMethod::bicgstab, KrylovMethod::gmres, KrylovMethod::idr, KrylovMethod::bicgstab2})
+        for (const double guess : {1e-3, 1e10}) {
+            SCOPED_TRACE(std::string(to_string(method)));
+            expect_honest(dense<float>(2, {1.7F, 1, -1, 2.3F}, {0x3p-149F, 0x1p-149F}), method, guess);
+            expect_honest(dense<double>(2, {1.7, 1, -1, 2.3}, {0x3p-1074, 0x1p-1074}), method, guess);
+        }
+}
+
 TEST(EveryKrylovMethod, SolvesWhereTheNormOfBIsBeyondAllNumbers) {
     const Problem<double> problem = dense<double>(3, {4, -1, 0, -1, 4, -1, 0, -1, 4}, {1.5e308, 1.5e308, -1.5e308});
     const double share = 1.5e308 / 56;
