@@ -148,8 +148,10 @@ private:
                 result.status == SolveStatus::non_finite && result.iterations == 0;  // Inf or NaN in A, b or x
             return result.status == SolveStatus::converged || hopeless || stopped_[column];
         });
-        for (const std::int64_t column : left_)
+        for (const std::int64_t column : left_) {
+            iterates_.keep_pair(column, report_.results[column].relative_residual);
             iterates_.start_over_if_too_large(column, report_.results[column].relative_residual);
+        }
     }
 
     /// Iterations are numbered on over all attempts, and columns as the caller knows them.

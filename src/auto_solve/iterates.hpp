@@ -62,27 +62,30 @@ public:
     /// column j (as for the drift of the residual, core/krylov/drift.hpp). Where that is above the tolerance, an x that came
     /// out of nearly singular factors, the initial guess is the better place to go on from.
     void start_over_if_too_large(std::int64_t column, double residual) {
+        if (is_pair(column)) return;  // whose low part has room for it
         const Unknown<T>& unknown = unknowns_[column];
-        if (!unknown.x_low.empty()) return;  // whose low part has room for it
         const double rounding = unit_roundoff<T> * static_cast<double>(norm_of_terms(unknown.x));
         if (rounding > tolerances_[column] * b_norm(static_cast<std::size_t>(column))) start_over(column, residual);
     }
 
     /// From the initial guess, unless x is a pair, with this x kept where it is the best.
     void start_over(std::int64_t column, double residual) {
-        const Unknown<T>& unknown = unknowns_[column];
-        if (!unknown.x_low.empty()) return;
-        Best& best = best_[column];
-        if (best.x.empty() || residual < best.residual)
-            best = {VectorCopy<T>(unknown.x, a_.device(), unknown.on_device), residual};
-        initial_[column].restore(unknown.x);
+        if (is_pair(column)) return;
+        keep_if_best(column, residual);
+        initial_[column].restore(unknowns_[column].x);
+    }
+
+    /// Keeps a pair where it is the best: the next attempt goes on from x without x_low, which may be much worse.
+    void keep_pair(std::int64_t column, double residual) {
+        if (is_pair(column)) keep_if_best(column, residual);
     }
 
     /// Given the residual of the last x, which may be the one given up last, returns that of the best one, which is there then.
     double restore_best(std::int64_t column, double residual) {
         const Best& best = best_[column];
-        if (best.x.empty() || residual < best.residual) return residual;
+        if (best.x.empty() || residual < best.residual || (is_pair(column) && residual == best.residual)) return residual;
         best.x.restore(unknowns_[column].x);
+        if (is_pair(column)) best.x_low.restore(unknowns_[column].x_low);
         return best.residual;
     }
 
@@ -97,8 +100,19 @@ private:
     /// An x that was given up, and its residual.
     struct Best {
         VectorCopy<T> x;
+        VectorCopy<T> x_low;  ///< of a pair
         double residual = 0;
     };
+
+    bool is_pair(std::int64_t column) const { return !unknowns_[column].x_low.empty(); }
+
+    void keep_if_best(std::int64_t column, double residual) {
+        Best& best = best_[column];
+        if (!best.x.empty() && !(residual < best.residual)) return;
+        const Unknown<T>& unknown = unknowns_[column];
+        const auto copy_of = [&](std::span<const T> v) { return VectorCopy<T>(v, a_.device(), unknown.on_device); };
+        best = {copy_of(unknown.x), is_pair(column) ? copy_of(unknown.x_low) : VectorCopy<T>(), residual};
+    }
 
     double b_norm(std::size_t column) {
         const Unknown<T>& unknown = unknowns_[column];

@@ -71,6 +71,25 @@ TEST(Iterates, GoBackToTheBestXThatWasGivenUp) {
     EXPECT_EQ(unknown.x(), 2e20);
 }
 
+/// The next attempt begins at x without x_low, which may be worse than where the pair had got to.
+// Promise: solve.hpp, "Solves A x = b; x holds the initial guess"
+TEST(Iterates, GoBackToTheBestPair) {
+    const CsrMatrix<float> a = csr_from_entries<float>(1, 1, std::vector<Entry<float>>{{0, 0, 3}});
+    const SpmvPlan<float> plan(a.view(), Device::cpu(1));
+    const std::vector<float> b{1};
+    std::vector<float> x{1.0F / 3}, low{0x1p-30F};
+    Iterates<float> iterates(plan, {Unknown<float>{.b = b, .x = x, .x_low = low}}, {});
+    iterates.keep_pair(0, 0x1p-28);
+    x = low = {0.25};
+    iterates.keep_pair(0, 0.5);
+    EXPECT_EQ(iterates.restore_best(0, 0x1p-29), 0x1p-29) << "the present one is better";
+    EXPECT_EQ(iterates.restore_best(0, 0x1p-28), 0x1p-28) << "the present one is as good";
+    EXPECT_EQ(x[0], 0.25F);
+    EXPECT_EQ(iterates.restore_best(0, 0.125), 0x1p-28);
+    EXPECT_EQ(x[0], 1.0F / 3);
+    EXPECT_EQ(low[0], 0x1p-30F);
+}
+
 /// Zeros are not kept, and are gone back to with their sign.
 TEST(Iterates, StartOverFromAGuessOfZeros) {
     for (const double zero : {0.0, -0.0}) {
