@@ -1,4 +1,5 @@
 #include "core/floating_point_guard.hpp"
+#include "guarantee/norms.hpp"
 #include "solver/complex.hpp"
 #include "solver/cuda/memory.hpp"
 #include "solver/cuda/solve.hpp"
@@ -27,7 +28,7 @@ void tell_of_moduli(SolutionProof& proof, std::span<const T> x, std::span<const 
     if (proof.bounds.empty()) return;
     const cpu::FloatingPointGuard guard;
     std::vector<double> whole(x.begin(), x.end());
-    for (std::size_t i = 0; i < x_low.size(); ++i) whole[i] += static_cast<double>(x_low[i]);
+    for (std::size_t i = 0; i < x_low.size(); ++i) whole[i] = guarantee::sum_in_range(x[i], x_low[i]);
     proof.error_bound = complex_error_bound(proof.bounds, whole);
 }
 

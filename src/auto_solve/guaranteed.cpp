@@ -33,7 +33,7 @@ namespace {
 template <class T>
 void summarise_bounds(std::span<const T> x, std::span<const T> x_low, SolutionProof& proof) {
     const auto whole = [&](std::int64_t i) {
-        return magnitude(static_cast<double>(x[i]) + (x_low.empty() ? 0.0 : static_cast<double>(x_low[i])));
+        return magnitude(guarantee::sum_in_range(x[i], x_low.empty() ? T(0) : x_low[i]));
     };
     const auto relative = [&](std::int64_t i) {
         if (proof.bounds[i] == 0) return 0.0;

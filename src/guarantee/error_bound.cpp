@@ -39,7 +39,7 @@ double terms_below(const CsrView<V>& a, std::int64_t i, std::span<const T> b, st
     double sum = static_cast<double>(magnitude(b[i]));
     for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
         const std::int32_t j = a.column_indices[k];
-        const double whole = static_cast<double>(x[j]) + (x_low.empty() ? 0.0 : static_cast<double>(x_low[j]));
+        const double whole = guarantee::sum_in_range(x[j], x_low.empty() ? T(0) : x_low[j]);
         sum += std::min(magnitude(static_cast<double>(a.values[k])), most) * magnitude(whole);
     }
     const auto terms = static_cast<double>(a.row_length(i) + 1);

@@ -49,6 +49,13 @@ double norm_above(const Certificate& certificate, const Size& size) {
     return (certificate.adds_up ? sum_above(n, weighted) : largest(n, weighted)) * inflation;
 }
 
+/// x + low, rounded to a double; beyond the range of doubles the largest one, which is smaller.
+template <class T>
+double sum_in_range(T x, T low) noexcept {
+    constexpr double most = std::numeric_limits<double>::max();
+    return std::clamp(static_cast<double>(x) + static_cast<double>(low), -most, most);
+}
+
 /// |t| <= size_before_rounding(RN(t)), but for the rounding of double: half an ulp more; `unit` is the smallest subnormal
 /// there.
 template <class T>

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <vector>
 
+#include "guarantee/norms.hpp"
 #include "solver/solver.hpp"
 #include "support/bounds.hpp"
 #include "support/small_system.hpp"
@@ -63,6 +64,17 @@ TEST(BackwardError, IsNoLessWhereTheTermsOverflow) {
     const double found = backward_error<double>(SpmvPlan<double>(one.a, Device::cpu(1)), one.b, std::vector{x});
     EXPECT_GE(Rational(found), abs(b - ax) / (ax + b));
     EXPECT_LT(found, 1e-7);
+}
+
+/// Both parts of x are numbers; their sum, rounded, is not.
+TEST(BackwardError, IsNoLessWhereAPairOverflows) {
+    const SmallSystem<double> small({0x1p-5}, {4});
+    const std::vector<double> x{std::numeric_limits<double>::max()}, low{0x1.8p970};
+    const double found = backward_error<double>(SpmvPlan<double>(small.a, Device::cpu(1)), small.b, x, low);
+    EXPECT_GE(found, 1 - 0x1p-52);
+    EXPECT_EQ(sum_in_range(x[0], low[0]), x[0]);
+    EXPECT_EQ(sum_in_range(-x[0], -low[0]), -x[0]);
+    EXPECT_EQ(sum_in_range(1.0F, 0x1p-40F), 1 + 0x1p-40);
 }
 
 // Promise: guarantee.hpp, "max_i |b - A x|_i"
