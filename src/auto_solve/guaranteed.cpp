@@ -2,6 +2,7 @@
 
 #include "auto_solve/find_certificate.hpp"
 #include "auto_solve/pair_as_double.hpp"
+#include "auto_solve/scaled_residual.hpp"
 #include "auto_solve/vector_copy.hpp"
 #include "core/huge_pages.hpp"
 #include "cpu/elementwise.hpp"
@@ -19,7 +20,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <numeric>
 #include <span>
 #include <string>
@@ -160,38 +160,13 @@ private:
         return proof;
     }
 
-    /// 2^-unit ||b - A (x + x_low)||, rounded only after that is scaled.
-    double residual_in_units(const Unknown<T>& unknown, int unit) const {
-        std::vector<T> r = new_vector();
-        const T factor = static_cast<T>(std::ldexp(1.0, -unit));
-        const SpmvTask<T> task{
-            .alpha = -factor, .x = unknown.x, .x_low = unknown.x_low, .beta = factor, .y_in = unknown.b, .y = r};
-        a_.multiply(std::span(&task, 1), Accuracy::exact);
-        return norm_in_units(r, 0);
-    }
-
-    /// 2^-unit ||v||
-    static double norm_in_units(std::span<const T> v, int unit) {
-        std::vector<double> scaled(v.size());
-        cpu::update(std::span(scaled), Device::cpu(),
-                    [&](double, std::int64_t i) { return std::ldexp(static_cast<double>(v[i]), -unit); });
-        return norm2(scaled, Accuracy::exact);
-    }
-
     /// What is to be told of a rounded x. Where all is proven nothing better can be had, whatever the residual of its rounded
     /// numbers is, unless components other than 0 became 0.
     SolveResult seen(const Unknown<T>& unknown, const SolutionProof& proof, SolveResult result) const {
-        constexpr int most = std::numeric_limits<T>::max_exponent - 4;
-        const double largest_of_b = guarantee::largest(
-            std::ssize(unknown.b), [&](std::int64_t i) { return static_cast<double>(magnitude(unknown.b[i])); });
-        // the norm of b may be out of range, and a residual below all numbers
-        const int unit = largest_of_b > 0 ? std::clamp(std::ilogb(largest_of_b), -most, most) : 0;
-        const double size = norm_in_units(unknown.b, unit), rest = residual_in_units(unknown, unit);
-        result.relative_residual = size > 0 ? rest / size : rest;
-        const double goal =
-            std::max(options_.iteration.tolerance * size, std::ldexp(options_.iteration.absolute_tolerance, -unit));
+        const ScaledResidual<T> residual(a_, unknown);
+        result.relative_residual = residual.relative();
         const bool is_final = proof.status == ProofStatus::proven && proof.dropped == 0;
-        if (is_final || (is_finite(rest) && rest <= goal))
+        if (is_final || residual.meets_tolerance(options_.iteration))
             result.status = SolveStatus::converged;
         else if (result.status == SolveStatus::converged)
             result.status = SolveStatus::stagnated;

@@ -2,10 +2,10 @@
 
 /// Solutions in single precision held as pairs, as they are written: as doubles.
 
+#include "auto_solve/scaled_residual.hpp"
 #include "auto_solve/vector_copy.hpp"
 #include "krylov/run.hpp"
 #include "solver/cuda/memory.hpp"
-#include "solver/reduce.hpp"
 #include "solver/solve.hpp"
 
 #include <cstddef>
@@ -45,12 +45,10 @@ void round_to_double(const SpmvPlan<T>& a, const Unknown<T>& unknown, const Kryl
             unknown.x_low[i] = low;
         }
         if (!has_changed || !is_finite(result.relative_residual)) return;
-        std::vector<float> r(unknown.b.size());
-        a.residual(unknown.b, unknown.x, unknown.x_low, r, Accuracy::exact);
-        const double rest = norm2(r, Accuracy::exact), size = norm2(unknown.b, Accuracy::exact);
-        result.relative_residual = rest == 0 ? 0 : rest / size;
-        const bool is_good = result.relative_residual <= options.tolerance || rest <= options.absolute_tolerance;
-        if (result.status == SolveStatus::converged && !is_good) result.status = SolveStatus::stagnated;
+        const ScaledResidual<float> residual(a, unknown);
+        result.relative_residual = residual.relative();
+        if (result.status == SolveStatus::converged && !residual.meets_tolerance(options))
+            result.status = SolveStatus::stagnated;
     }
 }
 

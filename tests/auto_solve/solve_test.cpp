@@ -718,6 +718,19 @@ TEST(Solve, LooksAtBlocksOnlyWhereAKindIsNamed) {
     EXPECT_LT(entries(PreconditionerKind::ilut, blocks), entries(PreconditionerKind::ilut, {}));
 }
 
+/// Which is no float, while ||b - A x|| and ||b - A x|| / ||b|| are.
+TEST(Solve, TellsTheResidualOfPairsWhereTheNormOfBOverflows) {
+    const testing::Problem<float> problem = testing::dense<float>(2, {4.1F, 1, 1, 3.3F}, {3.1e38F, -3e38F});
+    testing::Solve<float> found{{}, std::vector<float>(2), std::vector<float>(2)};
+    const SpmvPlan<float> plan(problem.a, Device::cpu(1));
+    const SolveOptions options{.iteration = testing::with(Accuracy::exact, 1e-10)};
+    found.result = solve<float>(plan, problem.b, found.x, found.x_low, options).result();
+    EXPECT_EQ(found.result.status, SolveStatus::converged);
+    const double residual = testing::true_residual(problem, found);
+    EXPECT_GT(residual, 0);
+    EXPECT_NEAR(found.result.relative_residual, residual, 1e-6 * residual);
+}
+
 /// Of pairs x + x_low with terms far larger than b compensated sums lose more than the tolerance.
 TEST(Solve, ClaimsNoResidualOfPairsThatSumsLose) {
     const testing::Problem<double> doubles = testing::dense<double>(
