@@ -6,8 +6,10 @@
 #include "solver/numeric/bounds.hpp"
 #include "support/oracle.hpp"
 
+#include <initializer_list>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace solver::testing {
 
@@ -26,6 +28,18 @@ public:
         } else {
             special_ += a * b;
         }
+    }
+
+    void add(T x) { add_product(x, T(1)); }
+
+    /// A finite factor times another sum; one of 0 is none.
+    void add_scaled(const ExpectedSum& sum, T factor) {
+        if (factor == 0) return;
+        oracle_.add_scaled(sum.oracle_, factor);
+        if (sum.special_ != 0) special_ += factor * sum.special_;
+        overflowing_ = std::max({overflowing_, sum.overflowing_, sum.magnitudes_});
+        magnitudes_ += sum.magnitudes_ * std::abs(static_cast<long double>(factor));
+        terms_ += sum.terms_;
     }
 
     /// alpha times this + beta y; beta == 0 does not look at y.
@@ -70,11 +84,18 @@ public:
 
     /// Whether the promise of `accuracy` allows `found` for this sum divided by a number, rounded once more. Finite numbers;
     /// fast and compensated only.
-    bool allows_quotient(T found, T divisor, Accuracy accuracy) const {
+    bool allows_quotient(T found, T divisor, Accuracy accuracy) const { return allows_products({{found, divisor}}, accuracy); }
+
+    /// The same of found numbers, each rounded once more, whose products with these factors would add up to this sum.
+    bool allows_products(std::initializer_list<std::pair<T, T>> found, Accuracy accuracy) const {
         Oracle remainder(oracle_);
-        remainder.add_product(-found, divisor);
-        const double rounding = double{unit_roundoff<T>} * std::abs(double{found}) + double{smallest_subnormal<T>};
-        return remainder.within(0, bound(accuracy) + rounding * std::abs(double{divisor}) * (1 + 0x1p-30));
+        double rounding = 0;
+        for (const auto& [number, factor] : found) {
+            remainder.add_product(-number, factor);
+            const double of_number = double{unit_roundoff<T>} * std::abs(double{number}) + double{smallest_subnormal<T>};
+            rounding += of_number * std::abs(double{factor});
+        }
+        return remainder.within(0, bound(accuracy) + rounding * (1 + 0x1p-30));
     }
 
 private:
