@@ -2,6 +2,8 @@
 
 /// Solutions of linear systems of up to some hundred rows, by integers (GMP), and what they are rounded to (MPFR).
 
+#include "support/rational_system.hpp"
+
 #include <gmp.h>
 #include <mpfr.h>
 
@@ -54,38 +56,15 @@ struct ExactNumber {
         return value == 0 ? 0.0 : value;
     }
 
+    Rational rational() const { return {numerator.get(), denominator.get()}; }
+
     /// Whether |x - this| <= bound, where x is finite.
     bool is_within(double bound, double x) const {
-        mpq_t difference, given;
-        mpq_inits(difference, given, nullptr);
-        to_rational(difference);
-        mpq_set_d(given, x);
-        mpq_sub(difference, difference, given);
-        mpq_abs(difference, difference);
-        bool holds = true;
-        if (std::isfinite(bound)) {
-            mpq_set_d(given, bound);
-            holds = mpq_cmp(difference, given) <= 0;
-        }
-        mpq_clears(difference, given, nullptr);
-        return holds;
+        return !std::isfinite(bound) || (rational() - Rational(x)).is_within(bound);
     }
 
 private:
-    void to_rational(mpq_ptr result) const {
-        mpq_set_num(result, numerator.get());
-        mpq_set_den(result, denominator.get());
-        mpq_canonicalize(result);
-    }
-
-    int set(mpfr_ptr quotient) const {
-        mpq_t value;
-        mpq_init(value);
-        to_rational(value);
-        const int ternary = mpfr_set_q(quotient, value, MPFR_RNDN);
-        mpq_clear(value);
-        return ternary;
-    }
+    int set(mpfr_ptr quotient) const { return mpfr_set_q(quotient, rational().get(), MPFR_RNDN); }
 };
 
 /// x = mantissa 2^exponent, the mantissa a whole number of at most 53 bits.
@@ -110,12 +89,11 @@ inline std::vector<std::vector<Integer>> whole_rows(std::span<const double> a, s
     return rows;
 }
 
-/// The solutions of A X = B, column by column; empty where A is singular. A is n x n and B n x m, both by rows. Gauss and
-/// Jordan's elimination without fractions (Bareiss, Math. Comp. 22, 1968): after step k every diagonal element up to the k-th
-/// would be the k-th.
-inline std::vector<ExactNumber> solve_exactly(std::span<const double> a, std::span<const double> b, std::size_t n) {
-    const std::size_t m = n == 0 ? 0 : b.size() / n;
-    std::vector<std::vector<Integer>> rows = whole_rows(a, b, n, m);
+/// The solutions of A X = B, column by column, from the rows of [A B]; empty where A is singular. Gauss and Jordan's
+/// elimination without fractions (Bareiss, Math. Comp. 22, 1968): after step k every diagonal element up to the k-th would be
+/// the k-th.
+inline std::vector<ExactNumber> solve_whole(std::vector<std::vector<Integer>> rows) {
+    const std::size_t n = rows.size(), m = n == 0 ? 0 : rows.front().size() - n;
     Integer last, product;
     mpz_set_si(last.get(), 1);
     for (std::size_t k = 0; k < n; ++k) {
@@ -138,6 +116,11 @@ inline std::vector<ExactNumber> solve_exactly(std::span<const double> a, std::sp
     for (std::size_t c = 0; c < m; ++c)
         for (std::size_t i = 0; i < n; ++i) x.push_back({rows[i][n + c], last});  // what every diagonal element has become
     return x;
+}
+
+/// Those of A, n x n, and B, n x m, both by rows.
+inline std::vector<ExactNumber> solve_exactly(std::span<const double> a, std::span<const double> b, std::size_t n) {
+    return solve_whole(whole_rows(a, b, n, n == 0 ? 0 : b.size() / n));
 }
 
 }  // namespace solver::testing

@@ -7,6 +7,8 @@
 
 #include <compare>
 #include <cstddef>
+#include <cstdlib>
+#include <limits>
 #include <ostream>
 #include <span>
 #include <utility>
@@ -19,6 +21,12 @@ public:
     explicit Rational(double value = 0) {
         mpq_init(value_);
         mpq_set_d(value_, value);
+    }
+    Rational(mpz_srcptr numerator, mpz_srcptr denominator) {
+        mpq_init(value_);
+        mpq_set_num(value_, numerator);
+        mpq_set_den(value_, denominator);
+        mpq_canonicalize(value_);
     }
     Rational(const Rational& other) {
         mpq_init(value_);
@@ -57,8 +65,36 @@ public:
         return a;
     }
     friend std::ostream& operator<<(std::ostream& out, const Rational& a) { return out << a.approximate(); }
+    mpq_srcptr get() const { return value_; }
     bool is_zero() const { return mpq_sgn(value_) == 0; }
     double approximate() const { return mpq_get_d(value_); }
+
+    /// Of a wider range than doubles have, whose squares it holds.
+    long double wide_approximate() const {
+        mpfr_t result;
+        mpfr_init2(result, std::numeric_limits<long double>::digits);
+        mpfr_set_q(result, value_, MPFR_RNDN);
+        const long double value = mpfr_get_ld(result, MPFR_RNDN);
+        mpfr_clear(result);
+        return value;
+    }
+
+    Rational times_power_of_two(long exponent) const {
+        Rational result;
+        const auto shift = static_cast<mp_bitcnt_t>(std::abs(exponent));
+        exponent < 0 ? mpq_div_2exp(result.value_, value_, shift) : mpq_mul_2exp(result.value_, value_, shift);
+        return result;
+    }
+
+    /// That of the largest power of two not above |this|, which is not 0.
+    long exponent() const {
+        mpfr_t power;
+        mpfr_init2(power, MPFR_PREC_MIN);
+        mpfr_set_q(power, value_, MPFR_RNDZ);
+        const long exponent = mpfr_get_exp(power) - 1;
+        mpfr_clear(power);
+        return exponent;
+    }
 
     /// Whether |this| <= bound.
     bool is_within(double bound) const {
