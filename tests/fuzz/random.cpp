@@ -22,6 +22,9 @@ namespace {
 using solver::matrices::Random;
 using Bytes = std::vector<std::uint8_t>;
 
+/// What takes longer than this is taken for what never ends.
+constexpr unsigned longest_seconds = 60;
+
 Bytes current;
 std::string crash_file;
 
@@ -77,6 +80,7 @@ std::int64_t run(void (*target)(solver::fuzz::Input), double seconds, Random ran
     std::int64_t count = 0;
     for (; std::chrono::steady_clock::now() < end; ++count) {
         current = corpus.empty() || random.below(3) == 0 ? drawn(random) : changed(corpus, random);
+        ::alarm(longest_seconds);
         target(current);
     }
     return count;
@@ -90,7 +94,7 @@ int main(int argc, char** argv) {
         return 2;
     }
     crash_file = std::string("crash-") + argv[1] + "-" + argv[3];
-    for (const int signal : {SIGABRT, SIGSEGV, SIGFPE, SIGBUS, SIGILL}) std::signal(signal, keep_input);
+    for (const int signal : {SIGABRT, SIGSEGV, SIGFPE, SIGBUS, SIGILL, SIGALRM}) std::signal(signal, keep_input);
     for (const auto& target : solver::fuzz::targets)
         if (std::string(argv[1]) == target.name) {
             const auto corpus = argc > 4 ? read_corpus(argv[4]) : std::vector<Bytes>();
