@@ -4,9 +4,12 @@
 
 #include "fuzz/targets.hpp"
 #include "solver/accuracy.hpp"
+#include "solver/device.hpp"
+#include "solver/numeric/complex.hpp"
 
 #include <bit>
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -105,5 +108,54 @@ private:
     Bytes& bytes_;
     T last_ = 1;
 };
+
+/// Each part is such a number; one of four is real, one imaginary.
+template <class T>
+class Numbers<std::complex<T>> {
+public:
+    explicit Numbers(Bytes& bytes) : bytes_(bytes), parts_(bytes) {}
+
+    std::complex<T> next() {
+        const int kind = bytes_.byte() % 4;
+        const T re = kind == 0 ? T(0) : parts_.next();
+        return {re, kind == 1 ? T(0) : parts_.next()};
+    }
+
+    std::vector<std::complex<T>> vector(std::int64_t size) {
+        std::vector<std::complex<T>> values(static_cast<std::size_t>(size));
+        for (std::complex<T>& value : values) value = next();
+        return values;
+    }
+
+private:
+    Bytes& bytes_;
+    Numbers<T> parts_;
+};
+
+template <class S>
+S conjugate(S x) {
+    if constexpr (is_complex<S>)
+        return std::conj(x);
+    else
+        return x;
+}
+
+/// Calls f with a number of one of the four types.
+template <class F>
+void for_any_scalar(Bytes& bytes, const F& f) {
+    switch (bytes.byte() % 4) {
+        case 0:
+            return f(float{});
+        case 1:
+            return f(double{});
+        case 2:
+            return f(std::complex<float>{});
+        default:
+            return f(std::complex<double>{});
+    }
+}
+
+/// Two now and then.
+inline Device some_threads(Bytes& bytes) { return Device::cpu(1 + bytes.byte() % 16 / 15); }
 
 }  // namespace solver::fuzz

@@ -37,6 +37,24 @@ void dense_products(Input input);
 /// Sparse triangular solves, row by row beside MPFR.
 void triangular_solves(Input input);
 
+/// The same of complex numbers, each part for itself.
+void complex_reductions(Input input);
+void complex_sparse_products(Input input);
+void complex_dense_products(Input input);
+void complex_triangular_solves(Input input);
+
+/// Solutions with a proven bound, or rounded, of small systems: every claim is held against rational numbers.
+void guarantees(Input input);
+
+/// What is proven of matrices, bounds of errors and backward errors of any x, beside rational numbers.
+void certificates(Input input);
+
+/// Solves by the automatic choice, and by every method and preconditioner: what is called converged is, by rational numbers.
+void solves(Input input);
+
+/// Least squares: what is called converged is.
+void least_squares(Input input);
+
 struct Target {
     const char* name;  ///< also of the folder of its corpus
     void (*run)(Input input);
@@ -50,7 +68,15 @@ inline constexpr Target targets[] = {{"matrix_market", matrix_market},
                                      {"reductions", reductions},
                                      {"sparse_products", sparse_products},
                                      {"dense_products", dense_products},
-                                     {"triangular_solves", triangular_solves}};
+                                     {"triangular_solves", triangular_solves},
+                                     {"complex_reductions", complex_reductions},
+                                     {"complex_sparse_products", complex_sparse_products},
+                                     {"complex_dense_products", complex_dense_products},
+                                     {"complex_triangular_solves", complex_triangular_solves},
+                                     {"guarantees", guarantees},
+                                     {"certificates", certificates},
+                                     {"solves", solves},
+                                     {"least_squares", least_squares}};
 
 /// Ends the process: the library broke a promise.
 [[noreturn]] void fail(const std::string& what);
