@@ -156,7 +156,8 @@ public:
         const auto inverse = place_.template inverse_diagonal<V>(a, first_failure);
         if (first_failure < a.rows) refuse_row(first_failure, above().levels);
         require_memory_for<T>(a);
-        hierarchy_.levels.push_back({{}, place_.template rounded<V>(inverse), {}, {}, {}});
+        // Not in braces: GCC 12 destroys an aggregate in them twice where what comes after it throws.
+        hierarchy_.levels.emplace_back().inverse_diagonal = place_.template rounded<V>(inverse);
         hierarchy_.summary.push_back({a.rows, Place::nonzeros(a), space_.unknowns_per_node});
         if (options_.progress) (*options_.progress)(fmt::format("amg, level {}: {} rows", above().levels, a.rows));
         auto coarse = next_level<T>(a, inverse);
