@@ -3,9 +3,11 @@
 #include "faults/failing_memory.hpp"
 #include "matrices/generators.hpp"
 #include "solver/bicgstab.hpp"
+#include "solver/complex.hpp"
 #include "solver/error.hpp"
 #include "solver/gemm.hpp"
 #include "solver/gemv.hpp"
+#include "solver/lsmr.hpp"
 #include "solver/matrix_market.hpp"
 #include "solver/preparation.hpp"
 #include "solver/reduce.hpp"
@@ -14,6 +16,7 @@
 
 #include <gtest/gtest.h>
 
+#include <complex>
 #include <functional>
 #include <new>
 #include <system_error>
@@ -82,6 +85,20 @@ void survives(const Call& call) {
     EXPECT_EQ(call(), expected);
 }
 
+/// As survives, of calls that may go another way where one thing cannot be made, and so have another result.
+void loses_nothing(const Call& call) {
+    call();
+    faults::refuse_request(0);
+    const Numbers expected = call();
+    const std::int64_t count = faults::requests();
+    for (std::int64_t n = 1; n <= count; n = next(n, count)) {
+        Numbers result;
+        call_refusing(call, n, result);
+        EXPECT_EQ(kept_after(call, n), 0) << "memory lost after request " << n << " of " << count;
+    }
+    EXPECT_EQ(call(), expected);
+}
+
 constexpr Accuracy exact = Accuracy::exact;
 
 TEST(Allocations, OfReductions) {
@@ -127,7 +144,7 @@ TEST(Allocations, OfTriangularSolves) {
 
 TEST(Allocations, OfPreconditioners) {
     for (const PreconditionerKind kind : {PreconditionerKind::jacobi, PreconditionerKind::ilu0, PreconditionerKind::isai,
-                                          PreconditionerKind::ilut, PreconditionerKind::klu}) {
+                                          PreconditionerKind::ilut, PreconditionerKind::klu, PreconditionerKind::amg}) {
         SCOPED_TRACE(to_string(kind));
         survives([&] {
             Numbers z(static_cast<std::size_t>(matrix().rows));
@@ -168,24 +185,86 @@ TEST(Allocations, OfFiles) {
     }
 }
 
-/// The ladder goes on where one of its attempts cannot be made, so that another way may give another result: only the errors
-/// and what is lost are looked at.
-TEST(Allocations, OfSolvesWithoutAdvice) {
-    const Call call = [&] {
-        Numbers x(static_cast<std::size_t>(matrix().rows));
-        solve<double>(SpmvPlan<double>(matrix(), Device::cpu(1)), ones(matrix().rows), x);
-        return x;
-    };
-    call();
-    faults::refuse_request(0);
-    const Numbers expected = call();
-    const std::int64_t count = faults::requests();
-    for (std::int64_t n = 1; n <= count; n = next(n, count)) {
-        Numbers result;
-        call_refusing(call, n, result);
-        EXPECT_EQ(kept_after(call, n), 0) << "memory lost after request " << n << " of " << count;
+TEST(Allocations, OfMethods) {
+    const Numbers b = ones(matrix().rows);
+    for (const KrylovMethod method :
+         {KrylovMethod::gmres, KrylovMethod::minres, KrylovMethod::idr, KrylovMethod::bicgstab2, KrylovMethod::cg}) {
+        SCOPED_TRACE(to_string(method));
+        survives([&] {
+            Numbers x(b.size());
+            const auto m = make_preconditioner<double>(PreconditionerKind::jacobi, matrix(), exact, Device::cpu(1));
+            krylov_solve<double>(method, SpmvPlan<double>(matrix(), Device::cpu(1)), *m, b, x, {},
+                                 {.accuracy = exact, .max_iterations = 12, .restart = 5});
+            return x;
+        });
     }
-    EXPECT_EQ(call(), expected);
+    const CsrMatrix<double> transposed = transpose<double>(matrix());
+    survives([&] {
+        Numbers x(b.size());
+        const Device device = Device::cpu(1);
+        lsmr<double>(SpmvPlan<double>(matrix(), device), SpmvPlan<double>(transposed, device), b, x, {.max_iterations = 12});
+        return x;
+    });
+}
+
+using Complex = std::complex<double>;
+using ComplexNumbers = std::vector<Complex>;
+
+Numbers parts(const ComplexNumbers& z) {
+    const auto view = real_view(std::span<const Complex>(z));
+    return {view.begin(), view.end()};
+}
+
+TEST(Allocations, OfComplexNumbers) {
+    const CsrMatrix<Complex> a = matrices::find_generator("helmholtz_8").value().make_complex();
+    const auto n = static_cast<std::size_t>(a.rows);
+    const ComplexNumbers b(n, Complex(0.1, 1));
+    survives([&] {
+        ComplexNumbers y = b;
+        SpmvPlan<Complex>(a.view(), Device::cpu(2)).multiply({1, 2}, b, {0, 3}, y, exact);
+        y.push_back(dot(b, y, exact, Device::cpu(2)));
+        return parts(y);
+    });
+    survives([&] {
+        ComplexNumbers x(n);
+        const CsrMatrix<Complex> diagonal{1, 1, {0, 1}, {0}, {Complex(3, 4)}};
+        TriangularSolvePlan<Complex>(diagonal.view(), Triangle::upper, Diagonal::stored, Device::cpu(1))
+            .solve(std::span(b).first(1), std::span(x).first(1), exact);
+        return parts(x);
+    });
+    loses_nothing([&] {
+        ComplexNumbers x(n);
+        solve<Complex>(SpmvPlan<Complex>(a.view(), Device::cpu(1)), b, x, {}, {.guarantee = Guarantee::bound});
+        return parts(x);
+    });
+}
+
+TEST(Allocations, OfSolvesWithoutAdvice) {
+    for (const char* name : {"convection_diffusion_12", "poisson2d_33", "stokes2d_5"}) {
+        SCOPED_TRACE(name);
+        const CsrMatrix<double> a = matrices::find_generator(name).value().make();
+        loses_nothing([&] {
+            Numbers x(static_cast<std::size_t>(a.rows));
+            solve<double>(SpmvPlan<double>(a, Device::cpu(1)), ones(a.rows), x);
+            return x;
+        });
+    }
+}
+
+/// What is rounded all the same has the same bits.
+TEST(Allocations, OfRoundedSolves) {
+    Numbers rounded(static_cast<std::size_t>(matrix().rows));
+    const SolveOptions options{.guarantee = Guarantee::rounded};
+    solve<double>(SpmvPlan<double>(matrix(), Device::cpu(1)), ones(matrix().rows), rounded, {}, options);
+    loses_nothing([&] {
+        Numbers x(rounded.size());
+        const SolveReport report =
+            solve<double>(SpmvPlan<double>(matrix(), Device::cpu(1)), ones(matrix().rows), x, {}, options);
+        if (report.proof().status == ProofStatus::proven) {
+            EXPECT_EQ(x, rounded);
+        }
+        return x;
+    });
 }
 
 }  // namespace
