@@ -122,6 +122,7 @@ void fill_slots(const PackedPattern& pattern, const CsrView<Number>& a, int thre
                 const Encode& encode) {
     const RealOf<Number>* const numbers = real_view(a.values).data();
     resize_in_huge_pages(codes, pattern.codes(), threads);
+    Code* const slots = codes.data();
     constexpr std::int64_t parts = components<Number>;
     const std::int64_t width = pattern.shape.height * parts;
     const auto count = static_cast<std::int64_t>(pattern.slices.size());
@@ -129,11 +130,10 @@ void fill_slots(const PackedPattern& pattern, const CsrView<Number>& a, int thre
         const PackedSlice& slice = pattern.slices[s];
         for (std::int64_t i = 0; i < width; ++i) {
             const std::int64_t place = s * pattern.shape.height + i / parts;
-            const auto* const values = numbers + a.row_offsets[pattern.row[place]] * parts + i % parts;
-            const std::int64_t length = pattern.length[place];
-            Code* const to = codes.data() + slice.first_step * width + i;
-            for (std::int64_t k = 0; k < length; ++k) to[k * width] = encode(values[k * parts]);
-            for (std::int64_t k = length; k < slice.steps; ++k) to[k * width] = Code(0);
+            const std::int64_t from = a.row_offsets[pattern.row[place]] * parts + i % parts, length = pattern.length[place];
+            const std::int64_t to = slice.first_step * width + i;  // there is no memory where there are no entries
+            for (std::int64_t k = 0; k < length; ++k) slots[to + k * width] = encode(numbers[from + k * parts]);
+            for (std::int64_t k = length; k < slice.steps; ++k) slots[to + k * width] = Code(0);
         }
     };
     cpu::parallel_for(threads, [&](int t) {
