@@ -184,19 +184,24 @@ HWY_INLINE StepProducts<hn::Vec<D>, Columns::components> step_products(D d, cons
     }
 }
 
-/// Which of the part's lanes from `shift` on have a k-th entry.
+/// How many entries the rows of the part's lanes from `shift` on have.
 template <int components, class D>
-HWY_INLINE hn::Mask<D> has_entry(D d, const SlicePart& part, std::int64_t shift, std::int64_t k) {
-    using Length = hn::TFromD<D>;
-    const auto length = pack(d, [&](std::size_t i) HWY_ATTR {
-        return static_cast<Length>(part.length[(static_cast<std::size_t>(shift) + i) / components]);
+HWY_INLINE hn::Vec<D> row_lengths(D d, const SlicePart& part, std::int64_t shift) {
+    return pack(d, [&](std::size_t i) HWY_ATTR {
+        return static_cast<hn::TFromD<D>>(part.length[(static_cast<std::size_t>(shift) + i) / components]);
     });
-    return hn::Gt(length, hn::Set(d, static_cast<Length>(k)));
+}
+
+template <class D>
+HWY_INLINE hn::Mask<D> is_longer(D d, hn::Vec<D> length, std::int64_t k) {
+    return hn::Gt(length, hn::Set(d, static_cast<hn::TFromD<D>>(k)));
 }
 
 /// One after the other what `vectors` successive vectors of a part hold: sums that do not wait for each other.
 template <class Of, std::size_t vectors>
 struct Successive {
+    HWY_INLINE Successive() {}
+
     static constexpr std::int64_t shift(std::size_t v) { return static_cast<std::int64_t>(v * max_lanes<typename Of::D>); }
 
     Of of[vectors];
@@ -218,10 +223,14 @@ HWY_INLINE Successive<Acc, vectors> add_part(Successive<Acc, vectors> sums, cons
             for (int i = 0; i < components; ++i) sums.of[v].add_product(products.a[i], products.x[i]);
         }
     }
+    if (common == steps) return sums;
+    typename Acc::V length[vectors];
+#pragma GCC unroll 2
+    for (std::size_t v = 0; v < vectors; ++v) length[v] = row_lengths<components>(d, part, sums.shift(v));
     for (std::int64_t k = common; k < steps; ++k) {
 #pragma GCC unroll 2
         for (std::size_t v = 0; v < vectors; ++v) {
-            const auto has_work = has_entry<components>(d, part, sums.shift(v), k);
+            const auto has_work = is_longer(d, length[v], k);
             const auto products = step_products(d, part, values, columns, x, k, sums.shift(v));
             for (int i = 0; i < components; ++i)
                 sums.of[v].add_product(hn::IfThenElseZero(has_work, products.a[i]),
@@ -261,8 +270,9 @@ HWY_INLINE Acc anchor_of_short_rows(typename Acc::V largest, int room, const Sli
                                     const Columns& columns, const T* x, std::int64_t shift) {
     constexpr int components = Columns::components;
     const typename Acc::D d;
+    const auto length = row_lengths<components>(d, part, shift);
     for (std::int64_t k = 0; k < std::min<std::int64_t>(anchoring_products / components, part.slice->steps); ++k) {
-        const auto has_work = has_entry<components>(d, part, shift, k);
+        const auto has_work = is_longer(d, length, k);
         const auto products = step_products(d, part, values, columns, x, k, shift);
         for (int i = 0; i < components; ++i)
             largest = hn::Max(largest, hn::IfThenElseZero(has_work, hn::Abs(hn::Mul(products.a[i], products.x[i]))));
