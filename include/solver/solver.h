@@ -12,8 +12,8 @@
  *
  * Different threads may use one `const` handle at the same time; nobody may use a handle while it is updated or destroyed.
  * Handles are destroyed by their ..._destroy function, which takes NULL as well. The rounding direction and the flushing of
- * subnormals that the calling thread has set count for nothing during a call, and are as before when it returns. Threads that
- * the library starts leave the signals of the process to those of the program.
+ * subnormals that the calling thread has set count for nothing during a call, and are as before when it returns. Threads of
+ * the library's pool leave the signals of the process to those of the program.
  *
  * A struct's first member is its size, which whoever declares it sets to sizeof: libraries to come may know longer ones. */
 #ifndef SOLVER_SOLVER_H

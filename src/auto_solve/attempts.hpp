@@ -120,6 +120,8 @@ private:
                 ask_for_hash();
                 return wanted(iteration);
             };
+            if (has_begun_)
+                for (const std::int64_t column : left_) iterates_.keep_pair(column, report_.results[column].relative_residual);
             attempt.results =
                 system.run(iterates_.chosen(left_), options_for(candidate, attempt, max_iterations), pauses, attempt.method);
         } catch (const Error& error) {
@@ -148,10 +150,8 @@ private:
                 result.status == SolveStatus::non_finite && result.iterations == 0;  // Inf or NaN in A, b or x
             return result.status == SolveStatus::converged || hopeless || stopped_[column];
         });
-        for (const std::int64_t column : left_) {
-            iterates_.keep_pair(column, report_.results[column].relative_residual);
+        for (const std::int64_t column : left_)
             iterates_.start_over_if_too_large(column, report_.results[column].relative_residual);
-        }
     }
 
     /// Iterations are numbered on over all attempts, and columns as the caller knows them.

@@ -198,7 +198,7 @@ private:
     }
 
     const Preparation& preparation() {
-        if (!preparation_) preparation_ = prepare(a_.matrix(), Ordering::amd);
+        if (!preparation_) preparation_ = prepare(a_.matrix(), Ordering::amd, a_.device());
         return *preparation_;
     }
 
@@ -209,7 +209,8 @@ private:
         if (operations > limit) return too_many("an inverse by blocks", operations, limit);
         if (guarantee::bytes_of_full_inverse(a_.rows()) > memory_limit_in_bytes(options_.factors.memory_limit))
             return unproven("an inverse by blocks would need more than the memory limit");
-        inverse = std::make_shared<guarantee::FullInverse>(a_.matrix(), prepare(a_.matrix(), Ordering::natural), a_.device());
+        inverse = std::make_shared<guarantee::FullInverse>(a_.matrix(), prepare(a_.matrix(), Ordering::natural, a_.device()),
+                                                           a_.device());
         return inverse->certificate();
     }
 

@@ -49,7 +49,7 @@ public:
     const Preparation& preparation() {
         if (!preparation_) {
             tell("matching and order");
-            preparation_ = prepare(a_.matrix(), Ordering::amd);
+            preparation_ = prepare(a_.matrix(), Ordering::amd, a_.device());
         }
         return *preparation_;
     }

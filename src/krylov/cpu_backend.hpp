@@ -244,7 +244,10 @@ public:
     Solution solution() const { return zeros<double>(std::ssize(b_), this->device().threads()); }
     Residual residual_vector() const { return solution(); }
     void load(std::span<const double> source, Solution& x) const { copy_elements<double>(source, x); }
-    void store(const Solution& x, std::span<double> to, std::span<double>) const { copy_elements<double>(x, to); }
+    void store(const Solution& x, std::span<double> to, std::span<double> low) const {
+        copy_elements<double>(x, to);
+        std::fill(low.begin(), low.end(), 0.0);  // x is a double: there is no more of it
+    }
     void read(const Solution& x, std::span<double> to) const { write_sum<double>(x, {}, to); }
     void copy(const Solution& x, Solution& out) const { copy_elements<double>(x, out); }
     void set_zero(Solution& x) const {

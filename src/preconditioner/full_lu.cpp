@@ -49,9 +49,8 @@ public:
 
 private:
     static constexpr std::int64_t block_size = 48;
-    static constexpr std::int64_t least_columns = 6;  ///< that are eliminated by halves
-
-    static constexpr std::int64_t strip_columns = 64;  ///< that a thread updates at once
+    static constexpr std::int64_t most_one_by_one = 6;  ///< columns; more are eliminated by halves
+    static constexpr std::int64_t strip_columns = 64;   ///< that a thread updates at once
 
     double* row(std::int64_t i) { return elements_.data() + i * n_; }
     const double* row(std::int64_t i) const { return elements_.data() + i * n_; }
@@ -72,7 +71,7 @@ private:
     /// Columns first..end-1 of all rows from the first on, the left half before the right one. Returns the first column without
     /// a pivot, or the end.
     std::int64_t eliminate(std::int64_t first, std::int64_t end) {
-        if (end - first <= least_columns) return eliminate_one_by_one(first, end);
+        if (end - first <= most_one_by_one) return eliminate_one_by_one(first, end);
         const std::int64_t middle = first + (end - first) / 2;
         const std::int64_t found = eliminate(first, middle);
         if (found < middle) return found;

@@ -77,10 +77,10 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, 
             return std::make_unique<Isai<T>>(a, accuracy, device);
         case PreconditionerKind::ilut:
             if (!options.block_of_row.empty()) return make_ilut_within_blocks(a, options, device);
-            return make_ilut(a, prepare(a, Ordering::amd), options, device);
+            return make_ilut(a, prepare(a, Ordering::amd, device), options, device);
         case PreconditionerKind::klu:
             if (!options.block_of_row.empty()) return make_klu_within_blocks(a, options, device);
-            return make_klu<T>(a, prepare(a, Ordering::amd), options, device);
+            return make_klu<T>(a, prepare(a, Ordering::amd, device), options, device);
         case PreconditionerKind::amg:
             return make_amg(a, options, device);
         case PreconditionerKind::schur:

@@ -67,9 +67,9 @@ preparation::WeightedGraph graph_of_nonzeros(const CsrView<T>& a) {
 
 /// Gives the nonzeros of a their logarithms.
 template <class T>
-void weigh(preparation::WeightedGraph& graph, const CsrView<T>& a) {
+void weigh(preparation::WeightedGraph& graph, const CsrView<T>& a, int threads) {
     constexpr std::int64_t worth_a_thread = 8192;
-    const auto parts = static_cast<int>(std::clamp<std::int64_t>(a.nonzeros() / worth_a_thread, 1, Device::cpu().threads()));
+    const auto parts = static_cast<int>(std::clamp<std::int64_t>(a.nonzeros() / worth_a_thread, 1, threads));
     cpu::parallel_for(parts, [&](int part) {
         for (std::int64_t i = cpu::share_begin(a.rows, part, parts); i < cpu::share_begin(a.rows, part + 1, parts); ++i) {
             std::int64_t at = graph.row_offsets[i];
@@ -80,9 +80,9 @@ void weigh(preparation::WeightedGraph& graph, const CsrView<T>& a) {
 }
 
 template <class T>
-Transversal transversal_of_sorted(const CsrView<T>& a) {
+Transversal transversal_of_sorted(const CsrView<T>& a, int threads) {
     preparation::WeightedGraph graph = graph_of_nonzeros(a);
-    weigh(graph, a);
+    weigh(graph, a, threads);
     return maximum_weight_matching(graph, affordable_steps(graph));
 }
 
@@ -104,8 +104,8 @@ preparation::FillOrder fill_order(const CsrView<T>& a, const std::vector<std::in
 }
 
 template <class T>
-Preparation prepare_sorted(const CsrView<T>& a, Ordering ordering) {
-    Transversal transversal = transversal_of_sorted(a);
+Preparation prepare_sorted(const CsrView<T>& a, Ordering ordering, int threads) {
+    Transversal transversal = transversal_of_sorted(a, threads);
     Preparation result;
     result.structural_rank = transversal.structural_rank;
     preparation::set_exponents(result, a, transversal);
@@ -196,15 +196,15 @@ Diagnosis diagnose_sorted(const CsrView<T>& a) {
 template <class T>
 Transversal maximum_product_transversal(const CsrView<T>& a) {
     return with_usable(a, "maximum product transversal",
-                       [](const CsrView<T>& usable) { return transversal_of_sorted(usable); });
+                       [](const CsrView<T>& usable) { return transversal_of_sorted(usable, 1); });
 }
 
 template <class T>
-Preparation prepare(const CsrView<T>& a, Ordering ordering) {
+Preparation prepare(const CsrView<T>& a, Ordering ordering, const Device& device) {
     return with_usable(a, "prepare", [&](const CsrView<T>& usable) {
-        if (!preparation::is_real_form(usable)) return prepare_sorted(usable, ordering);
+        if (!preparation::is_real_form(usable)) return prepare_sorted(usable, ordering, device.threads());
         const CsrMatrix<T> blocks = preparation::block_magnitudes(usable);
-        return preparation::in_pairs(prepare_sorted(blocks.view(), ordering), usable);
+        return preparation::in_pairs(prepare_sorted(blocks.view(), ordering, device.threads()), usable);
     });
 }
 
@@ -234,8 +234,8 @@ Diagnosis diagnose(const CsrView<T>& a, const Device& device) {
 
 template Transversal maximum_product_transversal(const CsrView<float>&);
 template Transversal maximum_product_transversal(const CsrView<double>&);
-template Preparation prepare(const CsrView<float>&, Ordering);
-template Preparation prepare(const CsrView<double>&, Ordering);
+template Preparation prepare(const CsrView<float>&, Ordering, const Device&);
+template Preparation prepare(const CsrView<double>&, Ordering, const Device&);
 template CsrMatrix<float> prepared_matrix(const CsrView<float>&, const Preparation&);
 template CsrMatrix<double> prepared_matrix(const CsrView<double>&, const Preparation&);
 template Diagnosis diagnose(const CsrView<float>&, const Device&);

@@ -455,6 +455,17 @@ TEST(Solve, MixedPrecisionReachesTheResidualOfDoubleWithEveryPreconditioner) {
     }
 }
 
+/// The caller's own is no part of the solution.
+TEST(Solve, MixedPrecisionHasNoLowPart) {
+    const auto a = tridiagonal(200, 4.3);
+    const auto b = image_of_ones(a);
+    std::vector<double> x(b.size()), low(b.size(), std::numeric_limits<double>::quiet_NaN());
+    const auto report = solve<double>(SpmvPlan<double>(a, Device::cpu(1)), b, x, low, {.mixed = true});
+    EXPECT_EQ(report.result().status, SolveStatus::converged);
+    EXPECT_TRUE(report.attempts.front().mixed);
+    EXPECT_EQ(low, std::vector<double>(b.size()));
+}
+
 // Promise: solve.hpp, "Mixed: the attempts are made in single precision"
 // Promise: solve.hpp, "double only: the iteration in single precision"
 // Promise: solve.hpp, "the iteration ran in single precision"

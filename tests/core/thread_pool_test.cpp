@@ -94,7 +94,7 @@ void meet() {
     });
 }
 
-// Promise: solver.h, "Threads that the library starts leave the signals"
+// Promise: solver.h, "Threads of the library's pool leave the signals"
 TEST(ThreadPool, LeavesTheSignalsOfTheProcessToTheProgram) {
     std::atomic<int> arrived = 0;
     std::vector<sigset_t> held(2);

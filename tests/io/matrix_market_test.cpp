@@ -574,8 +574,6 @@ TEST(MatrixMarketWriter, WritesTheShortestDecimals) {
               "%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 0.1\n1 3 -1\n2 2 1e+300\n");
 }
 
-// Promise: matrix_market.hpp, "Writes a dense matrix as"
-// Promise: matrix_market.hpp, "Writes a vector as an "array real general""
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which take more
 TEST(MatrixMarketWriter, CompressesInAThreadWith64KilobytesOfStack) {
     const TemporaryFolder folder;
@@ -595,6 +593,8 @@ TEST(MatrixMarketWriter, CompressesInAThreadWith64KilobytesOfStack) {
 }
 #endif
 
+// Promise: matrix_market.hpp, "Writes a dense matrix as"
+// Promise: matrix_market.hpp, "Writes a vector as an "array real general""
 TEST(MatrixMarketWriter, WritesDenseMatricesOfAnyStride) {
     const TemporaryFolder folder;
     const std::vector<double> row_major = {1, 2, 3, 4, 5, 6};

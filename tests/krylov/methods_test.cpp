@@ -91,7 +91,7 @@ TEST(EveryKrylovMethod, TellsTheResidualThatIsSmallerThanAllNumbers) {
 }
 
 /// The same from a guess whose residual is of another size: x = (1, 1) times that number leaves a seventh of b, rounded to 0.
-// Promise: bicgstab.hpp, "Where ||b|| is hardly a number, 2^-511"
+// Promise: bicgstab.hpp, "Where ||b|| is below 2^-511"
 TEST(EveryKrylovMethod, BeginsAtZeroWhereTheGuessIsFarFromATinySolution) {
     const auto expect_honest = []<class T>(const Problem<T>& problem, KrylovMethod method, double guess) {
         const std::vector<T> x(2, static_cast<T>(guess));

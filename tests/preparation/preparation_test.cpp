@@ -3,6 +3,7 @@
 #include "preparation/exponents.hpp"
 #include "preparation/log2.hpp"
 #include "preparation/matching.hpp"
+#include "solver/device.hpp"
 #include "solver/error.hpp"
 #include "support/real_matrices.hpp"
 
@@ -303,6 +304,19 @@ TYPED_TEST(Preparations, ScaleExactlyAndBringEntriesNearOneToTheDiagonal) {
 }
 
 // Promise: preparation.hpp, "They are shifted against each other"
+// Promise: preparation.hpp, "Entries are weighed by the device's threads"
+TYPED_TEST(Preparations, HaveTheSameBitsForEveryNumberOfThreads) {
+    using T = TypeParam;
+    std::mt19937_64 random(17);
+    const auto a = random_matrix<T>(random, 300, 0.6, [&] { return static_cast<T>(random() % 1000 + 1); });
+    ASSERT_GT(a.nonzeros(), 3 * 8192);  // enough for three threads
+    const Preparation one = prepare(a.view(), Ordering::amd), three = prepare(a.view(), Ordering::amd, Device::cpu(3));
+    EXPECT_EQ(three.row_order, one.row_order);
+    EXPECT_EQ(three.column_order, one.column_order);
+    EXPECT_EQ(three.row_exponents, one.row_exponents);
+    EXPECT_EQ(three.column_exponents, one.column_exponents);
+}
+
 TYPED_TEST(Preparations, StayFiniteOverTheFullRangeOfExponents) {
     using T = TypeParam;
     using Limits = std::numeric_limits<T>;

@@ -90,7 +90,7 @@ struct Escalation<float, RowsOnCpu> : Stages<CountedBoundedFloat, FilteredFloat,
 };
 template <>
 struct Escalation<float, SlicesOnCpu> : Escalation<float, RowsOnCpu> {
-    static constexpr std::size_t deferred_row_cost = 10;
+    static constexpr std::size_t deferred_row_cost = 1;  ///< not asked: one open row is too many
 };
 
 /// A slice's rows are of one length, so that their first steps can set an anchor: 4 operations a product. A row left open waits

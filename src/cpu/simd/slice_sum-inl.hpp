@@ -345,7 +345,7 @@ HWY_INLINE Successive<Acc, vectors> sum_part(const PackedPattern& pattern, const
         });
     if (HWY_LIKELY(task.x_low == nullptr)) return sums;
     const auto with_low = add_low_part<components>(sums, pattern, part, lane, values, task.x_low);
-    return with_low;
+    return with_low;  // written by a call, which would keep sums out of registers
 }
 
 /// The anchored pair of doubles is worth while with a fused multiply-add; else slices try what rows do.
@@ -380,6 +380,7 @@ public:
 private:
     /// Vectors whose sums are formed side by side, so that one does not wait for the other.
     static constexpr std::size_t at_once = lanes == 2 || lanes == 4 ? 2 : 1;
+    static_assert(8 % (lanes * at_once) == 0);
 
     HWY_INLINE std::int64_t width() const { return pattern_.shape.height * components; }
 
@@ -410,6 +411,7 @@ private:
             const auto sums = summed<First, at_once>(s, lane, values);
 #pragma GCC unroll 2
             for (std::size_t v = 0; v < at_once; ++v) {
+                if (v > 0 && is_idle(slice, lane + sums.shift(v))) break;
                 const auto first = first_results(sums.of[v], s, lane + sums.shift(v));
                 if (HWY_LIKELY(is_good(first.proven, slice)))
                     finish(s, lane + sums.shift(v), first, unfinished.open);
@@ -439,7 +441,7 @@ private:
     HWY_NOINLINE void give_up_first_try(std::int64_t s, std::int64_t lane, const Values& values,
                                         Unfinished<lanes>& unfinished) const {
         unfinished.groups_without_first_try = Escalation<T, SlicesOnCpu>::skip.next;
-        if (!is_idle(pattern_.slices[s], lane)) finish_sums<SecondLanes<Acc>, 1>(s, lane, values, unfinished.open);
+        finish_sums<SecondLanes<Acc>, 1>(s, lane, values, unfinished.open);
     }
 
     template <class A>
