@@ -37,7 +37,7 @@ void dense_products(Input input);
 /// Sparse triangular solves, row by row beside MPFR.
 void triangular_solves(Input input);
 
-/// The same of complex numbers, each part for itself.
+/// Reductions, products and triangular solves of complex numbers, the parts of each result beside MPFR one by one.
 void complex_reductions(Input input);
 void complex_sparse_products(Input input);
 void complex_dense_products(Input input);

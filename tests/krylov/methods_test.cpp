@@ -90,7 +90,7 @@ TEST(EveryKrylovMethod, TellsTheResidualThatIsSmallerThanAllNumbers) {
     }
 }
 
-/// The same from a guess whose residual is of another size: x = (1, 1) times that number leaves a seventh of b, rounded to 0.
+/// From a guess whose residual is far larger than b, the residual of what is found would be rounded to 0 in the guess's unit.
 // Promise: bicgstab.hpp, "Where ||b|| is below 2^-511"
 TEST(EveryKrylovMethod, BeginsAtZeroWhereTheGuessIsFarFromATinySolution) {
     const auto expect_honest = []<class T>(const Problem<T>& problem, KrylovMethod method, double guess) {

@@ -86,7 +86,8 @@ public:
     /// fast and compensated only.
     bool allows_quotient(T found, T divisor, Accuracy accuracy) const { return allows_products({{found, divisor}}, accuracy); }
 
-    /// The same of found numbers, each rounded once more, whose products with these factors would add up to this sum.
+    /// Whether the promise of `accuracy` allows numbers that were found, each rounded once more: their products with the
+    /// factors beside them are to add up to this sum.
     bool allows_products(std::initializer_list<std::pair<T, T>> found, Accuracy accuracy) const {
         Oracle remainder(oracle_);
         double rounding = 0;

@@ -102,7 +102,7 @@ public:
     /// |A| |x| + |b|
     std::vector<Rational> terms(std::span<const Rational> x, std::size_t column) const { return terms_of(a_, x, column); }
 
-    /// The same of entries that do not add up, as they are multiplied.
+    /// |A| |x| + |b|, where entries that are stored for one place of A count each by its own magnitude.
     std::vector<Rational> stored_terms(std::span<const Rational> x, std::size_t column) const {
         return terms_of(magnitudes_, x, column);
     }
