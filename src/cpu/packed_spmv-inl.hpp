@@ -85,10 +85,11 @@ void multiply_packed(const PackedMatrix<T>& packed, const Values& values, const 
     for (std::size_t i = 0; i < tasks.size(); ++i) join_shares(pattern, a, parts[i], tasks[i]);
 }
 
-/// Calls work(values) with the reader of the encoding, for results in so many lanes. Without vectors one reader does for all.
+/// Calls work(values) with the reader of the encoding, for results in so many lanes. One reader does for all where processors
+/// have no fused multiply-add, and sums take longer than a branch.
 template <class T, class Work>
 void with_values(const PackedValues<T>& values, [[maybe_unused]] std::size_t lanes, const Work& work) {
-#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+#if !HWY_NATIVE_FMA
     work(EncodedValues<T>{values});
 #else
     if (values.encoding == ValueEncoding::dictionary8 && values.dictionary.size() <= lanes) {

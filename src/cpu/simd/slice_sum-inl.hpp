@@ -58,7 +58,7 @@ struct VectorDictionaryValues {
     }
 };
 
-/// Whatever the encoding is: a branch a step, where the sums cost more than that, or are not worth a kernel an encoding.
+/// Whatever the encoding is: a branch a step, where sums cost more than that (second tries, complex entries, no vectors).
 template <class T>
 struct EncodedValues {
     const PackedValues<T>& values;
@@ -364,7 +364,11 @@ public:
     static_assert(8 % lanes == 0);
 
     HWY_INLINE SliceProduct(const PackedMatrix<T>& packed, const cpu::CsrRows<T>& rows, const RowTask<T>& task)
-        : pattern_(*packed.pattern), unit_(std::min(packed.values.unit, last_digit(task.beta))), rows_(rows), task_(task) {}
+        : packed_(packed),
+          pattern_(*packed.pattern),
+          unit_(std::min(packed.values.unit, last_digit(task.beta))),
+          rows_(rows),
+          task_(task) {}
 
     /// Slices first..last-1; `values` reads those of the matrix.
     template <class Values>
@@ -379,7 +383,7 @@ public:
 
 private:
     /// Vectors whose sums are formed side by side, so that one does not wait for the other.
-    static constexpr std::size_t at_once = lanes == 2 || lanes == 4 ? 2 : 1;
+    static constexpr std::size_t at_once = HWY_NATIVE_FMA && lanes <= 4 ? 2 : 1;
     static_assert(8 % (lanes * at_once) == 0);
 
     HWY_INLINE std::int64_t width() const { return pattern_.shape.height * components; }
@@ -403,30 +407,34 @@ private:
         const PackedSlice& slice = pattern_.slices[s];
         if (is_idle(slice, lane)) return;
         if constexpr (std::is_same_v<First, Second>) {
-            finish_sums<Second, at_once>(s, lane, values, unfinished.open);
+            finish_sums<Second>(s, lane, values, unfinished.open);
         } else if (unfinished.groups_without_first_try > 0) {
             unfinished.groups_without_first_try -= static_cast<int>(at_once);
-            finish_sums<Second, at_once>(s, lane, values, unfinished.open);
+            finish_second_try(s, lane, values, unfinished.open);
         } else {
             const auto sums = summed<First, at_once>(s, lane, values);
+            Results<typename First::D> found[at_once];
+            bool is_done = true;
 #pragma GCC unroll 2
             for (std::size_t v = 0; v < at_once; ++v) {
-                if (v > 0 && is_idle(slice, lane + sums.shift(v))) break;
-                const auto first = first_results(sums.of[v], s, lane + sums.shift(v));
-                if (HWY_LIKELY(is_good(first.proven, slice)))
-                    finish(s, lane + sums.shift(v), first, unfinished.open);
-                else
-                    give_up_first_try(s, lane + sums.shift(v), values, unfinished);
+                found[v] = first_results(sums.of[v], s, lane + sums.shift(v));
+                is_done = is_done && (is_good(found[v].proven, slice) || is_idle(slice, lane + sums.shift(v)));
             }
+            if (HWY_UNLIKELY(!is_done)) {
+                unfinished.groups_without_first_try = Escalation<T, SlicesOnCpu>::skip.next;
+                return finish_second_try(s, lane, values, unfinished.open);
+            }
+#pragma GCC unroll 2
+            for (std::size_t v = 0; v < at_once; ++v) finish(s, lane + sums.shift(v), found[v], unfinished.open);
         }
     }
 
-    /// By what is not a first try, of so many vectors from a lane on.
-    template <class A, std::size_t vectors, class Values>
+    /// By what is not a first try.
+    template <class A, class Values>
     HWY_INLINE void finish_sums(std::int64_t s, std::int64_t lane, const Values& values, RowGroup<lanes>& open) const {
-        const auto sums = summed<A, vectors>(s, lane, values);
+        const auto sums = summed<A, at_once>(s, lane, values);
 #pragma GCC unroll 2
-        for (std::size_t v = 0; v < vectors; ++v)
+        for (std::size_t v = 0; v < at_once; ++v)
             finish(s, lane + sums.shift(v), results(sums.of[v], pattern_.slices[s]), open);
     }
 
@@ -437,11 +445,17 @@ private:
         return open == 0 || (!Table::skip.applies(open, lanes) && Table::deferred_row_cost * open <= components * slice.steps);
     }
 
+    /// Of floats, whose exact sums of doubles are often halfway between two floats, a second try is nothing rare.
     template <class Values>
-    HWY_NOINLINE void give_up_first_try(std::int64_t s, std::int64_t lane, const Values& values,
-                                        Unfinished<lanes>& unfinished) const {
-        unfinished.groups_without_first_try = Escalation<T, SlicesOnCpu>::skip.next;
-        finish_sums<SecondLanes<Acc>, 1>(s, lane, values, unfinished.open);
+    HWY_INLINE void finish_second_try(std::int64_t s, std::int64_t lane, const Values& values, RowGroup<lanes>& open) const {
+        if constexpr (std::is_same_v<T, float>)
+            finish_sums<SecondLanes<Acc>>(s, lane, values, open);
+        else
+            finish_rare_try(s, lane, open);
+    }
+
+    HWY_NOINLINE void finish_rare_try(std::int64_t s, std::int64_t lane, RowGroup<lanes>& open) const {
+        finish_sums<SecondLanes<Acc>>(s, lane, EncodedValues<T>{packed_.values}, open);
     }
 
     template <class A>
@@ -539,6 +553,7 @@ private:
         }
     }
 
+    const PackedMatrix<T>& packed_;
     const PackedPattern& pattern_;
     const double unit_;  ///< all values, and beta, are multiples of it, if it is not 0
     const cpu::CsrRows<T>& rows_;
