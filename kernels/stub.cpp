@@ -1,4 +1,5 @@
 #include "complex.hpp"
+#include "elimination.hpp"
 #include "facts.hpp"
 #include "gemm.hpp"
 #include "multigrid.hpp"
@@ -191,6 +192,8 @@ NonnegativeReport NonnegativeMultiplier::gemm(const GemmTask<float>&, const Nonn
     built_without_cuda();
 }
 bool lies_on_a_device(const void*) { return false; }
+
+std::int64_t eliminate(int, std::span<double>, std::span<std::int32_t>, Stream) { built_without_cuda(); }
 
 template <class T>
 struct TriangularSystem<T>::Analysis {};

@@ -1,7 +1,9 @@
 #include "preconditioner/full_lu.hpp"
 
+#include "core/huge_pages.hpp"
 #include "core/thread_pool.hpp"
 #include "cpu/rank_update.hpp"
+#include "elimination.hpp"
 #include "solver/numeric/rounding.hpp"
 
 #include <algorithm>
@@ -16,15 +18,20 @@ namespace {
 /// A, row by row, while it becomes L and U.
 class FullElimination {
 public:
-    FullElimination(CsrMatrix<double> a, int threads)
-        : n_(a.rows), threads_(threads), elements_(static_cast<std::size_t>(n_ * n_)), order_(static_cast<std::size_t>(n_)) {
+    FullElimination(CsrMatrix<double> a, const Device& device)
+        : n_(a.rows),
+          device_(device),
+          elements_(zeros<double>(n_ * n_, device.threads())),
+          order_(static_cast<std::size_t>(n_)) {
         std::iota(order_.begin(), order_.end(), 0);
-        for (std::int64_t i = 0; i < n_; ++i)
+        for_each_row([&](std::int64_t i) {
             for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) row(i)[a.column_indices[k]] = a.values[k];
+        });
     }
 
     /// The pivots found.
     std::int64_t run() {
+        if (device_.kind() == Device::Kind::cuda) return cuda::eliminate(device_.index(), elements_, order_);
         for (std::int64_t first = 0; first < n_; first += block_size) {
             const std::int64_t end = std::min(first + block_size, n_);
             const std::int64_t found = eliminate(first, end);
@@ -36,12 +43,22 @@ public:
 
     IluFactors<double> factors() const {
         IluFactors<double> result;
-        make_room(result.lower, n_ * (n_ - 1) / 2);
-        make_room(result.upper, n_ * (n_ + 1) / 2);
-        for (std::int64_t i = 0; i < n_; ++i) {
-            append(result.lower, i, 0, i);
-            append(result.upper, i, i, n_);
+        for (CsrMatrix<double>* const factor : {&result.lower, &result.upper}) {
+            factor->rows = factor->columns = n_;
+            factor->row_offsets.resize(static_cast<std::size_t>(n_) + 1);
         }
+        for (std::int64_t i = 0; i < n_; ++i) {
+            result.lower.row_offsets[i + 1] = result.lower.row_offsets[i] + i;
+            result.upper.row_offsets[i + 1] = result.upper.row_offsets[i] + n_ - i;
+        }
+        for (CsrMatrix<double>* const factor : {&result.lower, &result.upper}) {
+            resize_in_huge_pages(factor->column_indices, factor->row_offsets.back(), device_.threads());
+            resize_in_huge_pages(factor->values, factor->row_offsets.back(), device_.threads());
+        }
+        for_each_row([&](std::int64_t i) {
+            copy_elements(result.lower, i, 0, i);
+            copy_elements(result.upper, i, i, n_);
+        });
         return result;
     }
 
@@ -55,17 +72,20 @@ private:
     double* row(std::int64_t i) { return elements_.data() + i * n_; }
     const double* row(std::int64_t i) const { return elements_.data() + i * n_; }
 
-    void make_room(CsrMatrix<double>& factor, std::int64_t entries) const {
-        factor.rows = factor.columns = n_;
-        factor.row_offsets.reserve(static_cast<std::size_t>(n_) + 1);
-        factor.column_indices.reserve(static_cast<std::size_t>(entries));
-        factor.values.reserve(static_cast<std::size_t>(entries));
+    template <class Body>
+    void for_each_row(const Body& body) const {
+        const int parts = static_cast<int>(std::min<std::int64_t>(device_.threads(), n_));
+        cpu::parallel_for(parts, [&](int part) {
+            for (std::int64_t i = cpu::share_begin(n_, part, parts); i < cpu::share_begin(n_, part + 1, parts); ++i) body(i);
+        });
     }
 
-    void append(CsrMatrix<double>& factor, std::int64_t i, std::int64_t first, std::int64_t end) const {
-        for (std::int64_t j = first; j < end; ++j) factor.column_indices.push_back(static_cast<std::int32_t>(j));
-        factor.values.insert(factor.values.end(), row(i) + first, row(i) + end);
-        factor.row_offsets.push_back(factor.nonzeros());
+    /// Columns first..end-1 of row i to the factor's row.
+    void copy_elements(CsrMatrix<double>& factor, std::int64_t i, std::int64_t first, std::int64_t end) const {
+        const std::int64_t begin = factor.row_offsets[i];
+        std::copy(row(i) + first, row(i) + end, factor.values.begin() + begin);
+        std::iota(factor.column_indices.begin() + begin, factor.column_indices.begin() + begin + (end - first),
+                  static_cast<std::int32_t>(first));
     }
 
     /// Columns first..end-1 of all rows from the first on, the left half before the right one. Returns the first column without
@@ -106,7 +126,7 @@ private:
     /// The rows that are done, and C -= L U below them, for the columns from `end` on.
     void update_rest(std::int64_t first, std::int64_t end) {
         const std::int64_t strips = (n_ - end + strip_columns - 1) / strip_columns;
-        const int parts = static_cast<int>(std::min<std::int64_t>(threads_, strips));
+        const int parts = static_cast<int>(std::min<std::int64_t>(device_.threads(), strips));
         if (parts == 0) return;
         cpu::parallel_for(parts, [&](int part) {
             for (std::int64_t s = cpu::share_begin(strips, part, parts); s < cpu::share_begin(strips, part + 1, parts); ++s)
@@ -125,16 +145,16 @@ private:
     }
 
     std::int64_t n_;
-    int threads_;
+    const Device& device_;
     std::vector<double> elements_;
     std::vector<std::int32_t> order_;
 };
 
 }  // namespace
 
-FullFactors factor_full(CsrMatrix<double> b, int threads) {
+FullFactors factor_full(CsrMatrix<double> b, const Device& device) {
     const std::int64_t n = b.rows;
-    FullElimination elimination(std::move(b), threads);  // which needs no more of it
+    FullElimination elimination(std::move(b), device);  // which needs no more of it
     FullFactors result;
     result.pivots = elimination.run();
     result.row_order = elimination.order();

@@ -4,6 +4,7 @@
 
 #include "preconditioner/lu_factors.hpp"
 #include "solver/csr_matrix.hpp"
+#include "solver/device.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -25,8 +26,9 @@ struct FullFactors {
 
 /// L U = P B by Gaussian elimination with partial pivoting, of equal candidates the first (Higham 2002, section 9.1), block by
 /// block of columns. Elements are changed by one rounded product after another in the order of the pivots, so that their bits
-/// do not depend on blocks, threads or machine. No factors where a column has no pivot. Takes at most 20 bytes for each
-/// element, a full B that was given away included.
-FullFactors factor_full(CsrMatrix<double> b, int threads);
+/// do not depend on blocks, threads, device or machine. No factors where a column has no pivot. Takes at most 20 bytes for each
+/// element, a full B that was given away included, and on a CUDA device 8. Throws ResourceLimit where a device has not enough
+/// memory.
+FullFactors factor_full(CsrMatrix<double> b, const Device& device);
 
 }  // namespace solver

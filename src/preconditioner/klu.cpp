@@ -187,9 +187,9 @@ void factor_complex(CsrMatrix<Complex> b, double predicted_entries, std::int64_t
 }
 
 template <class T>
-void factor_nearly_full(CsrMatrix<double> b, KluFactors<T>& result) {
+void factor_nearly_full(CsrMatrix<double> b, const Device& device, KluFactors<T>& result) {
     const std::int64_t n = b.rows;
-    FullFactors full = factor_full(std::move(b), Device::cpu().threads());
+    FullFactors full = factor_full(std::move(b), device);
     if (full.pivots < n) refuse_singular(full.pivots, full.pivots, result.preparation);
     result.preparation.row_order = composed(result.preparation.row_order, full.row_order);
     result.factors = {rounded<T>(std::move(full.factors.lower)), rounded<T>(std::move(full.factors.upper))};
@@ -210,7 +210,7 @@ FactorPrediction predict_klu(const CsrView<T>& a) {
 
 template <class T, class From>
 KluFactors<T> factor_klu(const CsrView<From>& a, const Preparation& preparation, std::int64_t memory_limit,
-                         Elimination elimination) {
+                         Elimination elimination, const Device& device) {
     const cpu::FloatingPointGuard guard;
     require_full_structural_rank(preparation);
     const FactorPrediction predicted = predict_klu(preparation);
@@ -220,7 +220,7 @@ KluFactors<T> factor_klu(const CsrView<From>& a, const Preparation& preparation,
     if (a.rows == 0) return result;
     CsrMatrix<double> b = in_double(prepared_matrix(a, preparation));
     if (is_nearly_full(b.view()))
-        factor_nearly_full(std::move(b), result);
+        factor_nearly_full(std::move(b), device, result);
     else if (auto complex = elimination == Elimination::complex ? complex_prepared_matrix(a, result.preparation) : std::nullopt)
         factor_complex(std::move(*complex), predicted.entries, memory_limit, result);
     else
@@ -258,9 +258,9 @@ std::unique_ptr<Preconditioner<T>> make_klu_within_blocks(const CsrView<T>& a, c
 
 template FactorPrediction predict_klu(const CsrView<float>&);
 template FactorPrediction predict_klu(const CsrView<double>&);
-template KluFactors<float> factor_klu(const CsrView<float>&, const Preparation&, std::int64_t, Elimination);
-template KluFactors<float> factor_klu(const CsrView<double>&, const Preparation&, std::int64_t, Elimination);
-template KluFactors<double> factor_klu(const CsrView<double>&, const Preparation&, std::int64_t, Elimination);
+template KluFactors<float> factor_klu(const CsrView<float>&, const Preparation&, std::int64_t, Elimination, const Device&);
+template KluFactors<float> factor_klu(const CsrView<double>&, const Preparation&, std::int64_t, Elimination, const Device&);
+template KluFactors<double> factor_klu(const CsrView<double>&, const Preparation&, std::int64_t, Elimination, const Device&);
 
 template std::unique_ptr<Preconditioner<float>> make_klu_within_blocks(const CsrView<float>&, const PreconditionerOptions&,
                                                                        const Device&);

@@ -4,6 +4,7 @@
 
 #include "preconditioner/lu_factors.hpp"
 #include "preconditioner/prepared.hpp"
+#include "solver/device.hpp"
 #include "solver/preconditioner.hpp"
 #include "solver/preparation.hpp"
 
@@ -47,16 +48,16 @@ struct KluFactors {
 
 /// LU with partial pivoting, the diagonal preferred (KLU: Davis, Palamadai Natarajan, ACM TOMS 37(3), 2010), of the prepared
 /// matrix, in double, whatever A is; factors in float are rounded afterwards. No block triangular form: one L and one U. What
-/// is nearly full is factored by blocks (full_lu.hpp). Of the real form of a complex matrix (complex.hpp) the complex factors
-/// are found, in a fifth of the time, and made real (complex_factors.hpp), unless `elimination` is real. preparation:
-/// prepare(a, Ordering::amd).
+/// is nearly full is factored by blocks (full_lu.hpp), on the device, which changes no bit. Of the real form of a complex
+/// matrix (complex.hpp) the complex factors are found, in a fifth of the time, and made real (complex_factors.hpp), unless
+/// `elimination` is real. preparation: prepare(a, Ordering::amd).
 ///
 /// Throws ResourceLimit before it starts where the prediction exceeds the memory limit (PreconditionerOptions), and later where
 /// pivoting fills in more than that; InvalidArgument where A is singular, structurally or by an exactly zero pivot, or where
 /// factors overflow.
 template <class T, class From>
 KluFactors<T> factor_klu(const CsrView<From>& a, const Preparation& preparation, std::int64_t memory_limit,
-                         Elimination elimination = Elimination::complex);
+                         Elimination elimination = Elimination::complex, const Device& device = Device::cpu());
 
 /// L U of a matrix that is prepared already, its rows sorted, with the diagonal as pivots, whatever their size; nothing where
 /// one of them is 0. Throws ResourceLimit as factor_klu does.
@@ -90,7 +91,8 @@ template <class T, class From>
 std::unique_ptr<KluPreconditioner<T>> make_klu(const CsrView<From>& a, const Preparation& preparation,
                                                const PreconditionerOptions& options, const Device& device,
                                                Elimination elimination = Elimination::complex) {
-    return std::make_unique<KluPreconditioner<T>>(factor_klu<T>(a, preparation, options.memory_limit, elimination), device);
+    return std::make_unique<KluPreconditioner<T>>(factor_klu<T>(a, preparation, options.memory_limit, elimination, device),
+                                                  device);
 }
 
 /// Of each block of options.block_of_row alone.

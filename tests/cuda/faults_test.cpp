@@ -3,6 +3,7 @@
 
 #include "cuda/failing_runtime.hpp"
 #include "matrices/generators.hpp"
+#include "preconditioner/full_lu.hpp"
 #include "solver/cuda.hpp"
 #include "solver/nonnegative_gemm.hpp"
 #include "solver/solver.h"
@@ -304,6 +305,20 @@ TEST_P(CudaFaults, OfPreconditioners) {
             return x;
         });
     }
+}
+
+TEST_P(CudaFaults, OfElimination) {
+    constexpr std::int32_t n = 70;
+    std::vector<Entry<double>> entries;
+    for (std::int32_t i = 0; i < n; ++i)
+        for (std::int32_t j = 0; j < n; ++j) entries.push_back({i, j, 1.0 / (1 + (i + j) % n)});
+    const CsrMatrix<double> full = csr_from_entries<double>(n, n, entries);
+    survives([&] {
+        const FullFactors made = factor_full(full, cuda0());
+        Numbers values = made.factors.lower.values;
+        append(values, made.factors.upper.values);
+        return values;
+    });
 }
 
 // Promise: bicgstab.hpp, "Throws ResourceLimit where the device's memory"

@@ -82,7 +82,7 @@ TEST(FullLu, HasTheBitsOfEliminationWithoutBlocks) {
         const CsrMatrix<double> matrix = nearly_full(n, 7 + n);
         const Textbook expected(matrix);
         for (const int threads : {1, 2, 3})
-            testing::for_each_target([&] { expect_bits(factor_full(matrix, threads), expected); });
+            testing::for_each_target([&] { expect_bits(factor_full(matrix, Device::cpu(threads)), expected); });
     }
 }
 
@@ -91,7 +91,7 @@ TEST(FullLu, SaysHowManyPivotsASingularMatrixHas) {
         CsrMatrix<double> matrix = nearly_full(100, 3);
         for (std::int64_t k = 0; k < matrix.nonzeros(); ++k)
             if (matrix.column_indices[k] == column) matrix.values[k] = 0;
-        const FullFactors made = factor_full(matrix, 2);
+        const FullFactors made = factor_full(matrix, Device::cpu(2));
         EXPECT_EQ(made.pivots, column);
         EXPECT_EQ(made.factors.upper.nonzeros(), 0);
     }
