@@ -51,10 +51,12 @@ struct VectorDictionaryValues {
 
     template <class D>
     HWY_INLINE hn::Vec<D> at(D d, std::int64_t code) const {
-        const hn::RebindToUnsigned<D> places;
+        const StoredAs<T, D> stored;  // looked up before they are widened: half of the work on indices
+        const hn::RebindToUnsigned<decltype(stored)> places;
         const hn::Rebind<std::uint32_t, D> words;
         const auto word = hn::PromoteTo(words, hn::LoadU(hn::Rebind<std::uint8_t, D>(), index + code));
-        return hn::TableLookupLanes(load_widened(d, dictionary), hn::IndicesFromVec(d, widen(places, word)));
+        const auto place = hn::IndicesFromVec(stored, widen(places, word));
+        return widen(d, hn::TableLookupLanes(hn::LoadU(stored, dictionary), place));
     }
 };
 
