@@ -71,6 +71,11 @@ def _iterations(count: int) -> str:
     return f"{count} iteration" if count == 1 else f"{count} iterations"
 
 
+def _largest(residuals: list[float]) -> float:
+    """0 where there is none; NaN where one is NaN, which Python's max takes for the largest or not by its place."""
+    return float(np.max(residuals, initial=0.0))
+
+
 def fingerprint(x: np.ndarray) -> str:
     """The first 16 digits of the SHA-256 of the elements as little-endian doubles, of complex ones both parts in turn, column by column."""
     import hashlib  # here: importing it takes a while, and few need it
@@ -94,9 +99,9 @@ class Result:
     iterations : int
         Of all attempts; of several columns the largest.
     residual : float
-        ``||b - A x|| / ||b||``, recomputed at the end with accurate sums; of several columns the largest.
+        ``||b - A x|| / ||b||``, recomputed at the end with accurate sums; of several columns the largest, NaN where one is NaN.
     recursive_residual : float
-        What the recursion believed.
+        What the recursion believed; of several columns as `residual`.
     attempts : list of Attempt
         The preconditioners that were tried, and the methods; empty where the preconditioner was given ready-made.
     obstacle : str
@@ -124,8 +129,8 @@ class Result:
         self.converged = all(c["status"] == "converged" for c in columns)
         self.status = next((c["status"] for c in columns if c["status"] != "converged"), "converged")
         self.iterations = max((c["iterations"] for c in columns), default=0)
-        self.residual = max((c["residual"] for c in columns), default=0.0)
-        self.recursive_residual = max((c["recursive_residual"] for c in columns), default=0.0)
+        self.residual = _largest([c["residual"] for c in columns])
+        self.recursive_residual = _largest([c["recursive_residual"] for c in columns])
         histories = [np.array(c["history"], dtype=HISTORY_DTYPE) for c in columns]
         self.history = None if not keeps_history else histories[0] if x.ndim == 1 else histories
 
@@ -201,15 +206,16 @@ class Result:
         if history is None or len(history) < 2:
             return ""
         believed = np.log10(np.maximum(history["recursive_residual"], 1e-300))
-        seen = history["true_residual"] >= 0
+        drawn = np.isfinite(believed)  # what is Inf or NaN has no place
+        seen = (history["true_residual"] >= 0) & (history["true_residual"] < np.inf)
         true = np.log10(np.maximum(history["true_residual"][seen], 1e-300))
-        low, high = np.floor(min(believed.min(), true.min(initial=0))), np.ceil(max(believed.max(), 0))
+        low, high = np.floor(min(believed[drawn].min(initial=0), true.min(initial=0))), np.ceil(believed[drawn].max(initial=0))
         across = 10 + 460 * np.arange(len(history)) / (len(history) - 1)
 
         def down(values: np.ndarray) -> np.ndarray:
             return 10 + 140 * (high - values) / max(high - low, 1)
 
-        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across, down(believed)))
+        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across[drawn], down(believed[drawn])))
         dots = "".join(f"<circle cx='{x:.1f}' cy='{y:.1f}' r='2.5' fill='#c40'/>" for x, y in zip(across[seen], down(true)))
         return (
             "<svg width='480' height='160' role='img' aria-label='residuals'>"

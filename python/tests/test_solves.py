@@ -112,6 +112,25 @@ def test_what_does_not_converge_warns():
         assert sb.solve(np.eye(2), [1.0, np.nan]).status == "non-finite"
 
 
+@pytest.mark.parametrize("column", [0, 1, 2])
+def test_no_column_hides_a_nan(column):
+    """Result.residual, "of several columns the largest, NaN where one is NaN"."""
+    b = np.ones((3, 3))
+    b[0, column] = np.nan
+    with pytest.warns(sb.ConvergenceWarning, match="non-finite .* true residual nan"):
+        r = sb.solve(np.eye(3) * 2, b)
+    assert np.isnan(r.residual) and np.isnan(r.recursive_residual) and "true residual    nan, updated residual nan" in repr(r)
+    assert [c["status"] for j, c in enumerate(r.columns) if j != column] == ["converged"] * 2
+    assert sb.solve(np.eye(3), np.ones((3, 0))).residual == 0
+
+
+def test_the_picture_leaves_out_what_is_not_finite():
+    columns = [{"status": "non-finite", "iterations": 4, "residual": np.nan, "recursive_residual": np.nan}]
+    columns[0]["history"] = [(0, 1.0, 1.0, False), (1, 0.1, -1.0, False), (2, np.inf, np.inf, False), (3, np.nan, np.nan, False)]
+    picture = sb.Result(np.ones(2), columns, [], True)._repr_html_().partition("<svg")[2]
+    assert picture.count("<circle") == 1 and "nan" not in picture and "inf" not in picture and "points='10.0,10.0 163.3,150.0'" in picture
+
+
 def test_callback_stops_and_raises():
     a, b, seen = poisson(), np.ones(900), []
 
