@@ -228,10 +228,18 @@ def _described(array: np.ndarray) -> str:
     return f"holds Python objects, the first of the type {type(array.flat[0]).__name__}"
 
 
+def doubles_beside_floats(name: str) -> _core.InvalidArgument:
+    """The refusal to round; what changes no value comes first."""
+    return _core.InvalidArgument(
+        f"{name} has doubles, the matrix floats; make the matrix of doubles, A.astype('float64') (of complex numbers 'complex128'), "
+        f"which changes no value, or round {name} yourself: {name}.astype('float32') (of complex numbers 'complex64')"
+    )
+
+
 def as_dtype(array: np.ndarray, dtype: np.dtype, name: str) -> np.ndarray:
     """Floats become doubles, which changes no value; doubles do not become floats silently."""
     if array.dtype == dtype:
         return array
     if dtype == np.float64:
         return array.astype(np.float64)
-    raise _core.InvalidArgument(f"{name} has doubles, the matrix floats; round it yourself: {name}.astype('float32'), or 'complex64' of complex numbers")
+    raise doubles_beside_floats(name)

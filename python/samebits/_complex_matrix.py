@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arguments import as_dtype, number_of_threads
+from ._arguments import as_dtype, doubles_beside_floats, number_of_threads
 from ._complex import REAL_OF_COMPLEX, complex_array, complex_dtype, csr_of_dense, of_vector, parts, parts_of_rows
 from ._complex import parts_of_vector, real_form, whole, whole_shape
 from ._matrix import PARTS, Matrix, _device_of, _narrow_indices, _row_offsets, _shape, _sparse_parts
@@ -162,7 +162,7 @@ class ComplexMatrix(Matrix):
         """New values in the same places, in the order of the entries."""
         given = complex_array(values, "values")
         if given.dtype != self.dtype and self.dtype == np.complex64:
-            raise _core.InvalidArgument("values has doubles, the matrix floats; round it yourself: values.astype('complex64')")
+            raise doubles_beside_floats("values")
         if given.shape != self._csr[2].shape:
             raise _core.DimensionMismatch(f"values have the shape {given.shape}; expected {self._csr[2].shape}")
         real = self.real_form

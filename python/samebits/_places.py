@@ -9,7 +9,7 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _core
-from ._arguments import _host_array, as_dtype, float_array, with_its_numbers
+from ._arguments import _host_array, as_dtype, doubles_beside_floats, float_array, with_its_numbers
 
 _CUDA = (2, 13)  # kDLCUDA and kDLCUDAManaged, of DLPack
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -337,7 +337,7 @@ def same_dtype(place: Host, x: Any, dtype: np.dtype, name: str) -> Any:
         return x
     if dtype == np.float64:
         return place.cast(x, dtype)
-    raise _core.InvalidArgument(f"{name} has doubles, the matrix floats; round it yourself")
+    raise doubles_beside_floats(name)
 
 
 def one_number_dtype(place: Host, *arrays: Any) -> list[Any]:

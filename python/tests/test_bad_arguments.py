@@ -39,6 +39,8 @@ def precondition(function, rows=10, **options):
     return sb.Preconditioner.from_function(function, rows, **options)
 
 
+DOUBLES_BESIDE_FLOATS = r"{0} has doubles, .* A.astype\('float64'\) .*, which changes no value, or round {0} yourself: {0}.astype\('float32'\)"
+
 REFUSED = {
     "none": (lambda: sb.sum(None), "x is None; expected float64"),
     "rows of different lengths": (lambda: sb.sum([[1.0, 2.0], [3.0]]), "x makes no array"),
@@ -91,6 +93,9 @@ REFUSED = {
         lambda: sb.solve(A, b, preconditioner=sb.Preconditioner(A.astype("f4"), "klu")),
         "made for float32, and the matrix is solved in float64",
     ),
+    "doubles beside floats": (lambda: sb.solve(A.astype("f4"), b), DOUBLES_BESIDE_FLOATS.format("b")),
+    "doubles beside complex floats": (lambda: sb.solve(C.astype("c8"), b3), DOUBLES_BESIDE_FLOATS.format("b")),
+    "doubles for complex floats": (lambda: sb.Matrix(C.astype("c8")).update(C), DOUBLES_BESIDE_FLOATS.format("values")),
     "a method": (lambda: sb.solve(A, b, method=None), "method is None; expected 'auto', 'bicgstab', 'cg', 'gmres', 'minres', 'idr', 'bicgstab2' or 'cocg'"),
     "a profile": (lambda: sb.solve(A, b, profile=3), "profile is 3"),
     "a callback": (lambda: sb.solve(A, b, callback=3), "callback is 3; expected a function"),
