@@ -68,7 +68,8 @@ class _OfMatrix:
         if damping != 0:
             from scipy.sparse import eye_array, vstack
 
-            under = vstack([matrix.to_scipy(), damping * eye_array(self.columns)], format="csr")
+            # CSR on CSR stays as it is: by way of COO repeated entries would be added up, rounding
+            under = vstack([matrix.to_scipy(), damping * eye_array(self.columns, format="csr")], format="csr")
             matrix = Matrix(under, device="cpu", threads=threads)
         self._a, self._transposed = matrix, Matrix(matrix.to_scipy().T.tocsr(), device="cpu", threads=threads)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import Any
 
@@ -70,6 +71,48 @@ def _device_of(a: Any) -> int:
     return place_of(a, "the matrix").device
 
 
+def _rows_of_coo(a: Any) -> list[Any]:
+    """The parts of a COO matrix of SciPy or CuPy, columns sorted in each row. Entries repeated in one place are added up, each sum
+    rounded once: tocsr would round every addition, in an order that leaves a symmetric matrix without its symmetry."""
+    place: Any = place_of(a.data, "the matrix")
+    if place is not HOST:
+        with place.current():
+            return _added_up(*_sorted_by_rows(a, place.library), place.library)
+    distinct = copy.copy(a)  # of the same arrays
+    distinct.has_canonical_format = True  # which is why nothing is added up
+    rows = distinct.tocsr()
+    if not rows.has_sorted_indices:
+        rows = rows.tocsc().tocsr()  # two sorts by counting
+    return _added_up(rows.indptr, rows.indices, rows.data, np)
+
+
+def _sorted_by_rows(a: Any, library: Any) -> tuple[Any, Any, Any]:
+    """For CuPy, whose tocsr adds up what is marked, too."""
+    order = library.lexsort(library.stack([a.col, a.row]))
+    offsets = library.searchsorted(a.row[order], library.arange(a.shape[0] + 1, dtype=a.row.dtype))
+    return offsets, a.col[order], a.data[order]
+
+
+def _added_up(offsets: Any, columns: Any, values: Any, library: Any) -> list[Any]:
+    """Of rows with sorted columns: each sum is a row of a matrix of one column, multiplied by 1."""
+    is_new = library.ones(len(columns) + 1, bool)
+    is_new[1:-1] = columns[1:] != columns[:-1]
+    is_new[offsets] = True
+    begins = library.flatnonzero(is_new)  # and the end
+    if len(begins) == len(columns) + 1:
+        return [offsets, columns, values]
+    from scipy.sparse import csr_array
+
+    def on_host(x: Any) -> Any:
+        return x if library is np else library.asnumpy(x)
+
+    parts = csr_array(
+        (on_host(values), np.zeros(len(columns), np.int32), on_host(begins)), shape=(len(begins) - 1, 1), copy=False
+    )
+    sums = Matrix(parts) @ np.ones(1, parts.dtype if parts.dtype.kind in "fc" else float)
+    return [library.searchsorted(begins, offsets), columns[begins[:-1]], library.asarray(sums)]
+
+
 def _sparse_parts(a: Any) -> list[Any] | None:
     """Row offsets, column indices and values of what is sparse; None for what is not."""
     if _is_of_torch(a):
@@ -77,6 +120,8 @@ def _sparse_parts(a: Any) -> list[Any] | None:
     if hasattr(a, "tocsr") and hasattr(a, "shape"):
         if len(a.shape) != 2:
             raise _core.InvalidArgument(f"the matrix has {len(a.shape)} dimensions; expected two")
+        if getattr(a, "format", "") == "coo" and hasattr(a, "has_canonical_format") and a.nnz > 0:
+            return _rows_of_coo(a)
         rows = a if getattr(a, "format", "") == "csr" else a.tocsr()
         return [rows.indptr, rows.indices, rows.data]
     return None
@@ -96,7 +141,7 @@ class Matrix:
     ----------
     a : sparse matrix, array_like or Matrix
         A sparse matrix of SciPy or CuPy (CSR is taken as it is, others are converted), a PyTorch CSR tensor, or anything that NumPy
-        makes two-dimensional. Complex ones make a `ComplexMatrix`. Values, row offsets and 32-bit column indices are not copied: do not change them while the matrix is in
+        makes two-dimensional. Entries that COO repeats in one place are added up, each sum rounded once; in other formats they count as their sum, which is not rounded. Complex ones make a `ComplexMatrix`. Values, row offsets and 32-bit column indices are not copied: do not change them while the matrix is in
         use, or call `update` afterwards.
     device : str, optional
         'cpu' (the default), 'cuda', 'cuda:1', or None for the best there is. On a CUDA device the matrix is copied there, and so are

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from oracle import any_double, moderate, same, true_dot
 
 import samebits as sb
+from samebits._matrix import _sorted_by_rows
 
 
 @st.composite
@@ -106,6 +107,72 @@ def test_indices_of_64_bits():
 def test_other_formats(convert):
     a, x = random_sparse()
     assert same(sb.Matrix(convert(a)) @ x, sb.Matrix(a) @ x)
+
+
+@given(systems(moderate), st.data())
+def test_coordinates_repeated_in_one_place_are_added_up_with_one_rounding(system, data):
+    a, _ = system
+    rows, columns = np.nonzero(np.ones_like(a))
+    entries = data.draw(st.lists(st.tuples(st.sampled_from(range(a.size)), moderate), max_size=30))
+    places, values = np.array([p for p, _ in entries], int), np.array([v for _, v in entries])
+    given = sp.coo_array((values, (rows[places], columns[places])), shape=a.shape)
+    expected = np.zeros(a.size)
+    for place in set(places):
+        expected[place] = true_dot(values[places == place], np.ones((places == place).sum()))
+    for coordinates in (given, sp.coo_matrix(given)):
+        seen = sb.Matrix(coordinates)
+        assert seen.nnz == len(set(places)) and same(seen.to_scipy().toarray().ravel(), expected)
+    assert given.nnz == len(entries) and not given.has_canonical_format  # as it was
+    assert same(sb.Matrix(given * 1j).to_scipy().toarray().imag.ravel(), expected)
+
+
+def test_a_symmetric_matrix_assembled_by_coordinates_stays_symmetric():
+    rng = np.random.default_rng(6)
+    i, j = rng.integers(0, 40, (2, 3000))
+    values = rng.standard_normal(3000).astype(np.float32)
+    order = rng.permutation(6000)
+    rows, columns = np.concatenate([i, j])[order], np.concatenate([j, i])[order]
+    seen = sb.Matrix(sp.coo_array((np.concatenate([values, values])[order], (rows, columns)), shape=(40, 40))).to_scipy()
+    assert seen.dtype == np.float32 and seen.has_canonical_format and (seen != seen.T).nnz == 0
+
+
+def repeated():
+    """1e16 + 1 - 1e16 in one place, in the formats that keep the three apart."""
+    values = np.array([1e16, 1.0, -1e16])
+    lil = sp.lil_array((1, 1))
+    lil.rows[0], lil.data[0] = [0, 0, 0], values.tolist()
+    return {
+        "coo": sp.coo_array((values, ([0, 0, 0], [0, 0, 0])), shape=(1, 1)),
+        "csc": sp.csc_array((values, [0, 0, 0], [0, 3]), shape=(1, 1)),
+        "bsr": sp.bsr_array((values.reshape(3, 1, 1), [0, 0, 0], [0, 3]), shape=(1, 1)),
+        "lil": lil,
+    }
+
+
+@pytest.mark.parametrize("format", repeated())
+def test_every_format_takes_repeated_entries_by_their_sum(format, tmp_path):
+    a = repeated()[format]
+    assert (sb.Matrix(a) @ [1.0]).tolist() == sb.solve(a, [1.0]).x.tolist() == [1.0]
+    assert sb.lsmr(a, [1.0]).x == 1 and abs(sb.lsmr(a, [1.0], damp=1.0, atol=1e-14, btol=1e-14).x - 0.5) <= 1e-14
+    sb.write_mtx(tmp_path / "a.mtx", a)
+    assert sb.read_mtx(tmp_path / "a.mtx") @ [1.0] == 1
+
+
+def test_coordinates_are_sorted():
+    rng = np.random.default_rng(4)
+    a = sp.coo_array((rng.standard_normal(5000), tuple(rng.integers(0, 20, (2, 5000)))), shape=(25, 20))
+    seen = sb.Matrix(a).to_scipy()
+    order = np.lexsort((a.col, a.row))
+    offsets, columns, values = _sorted_by_rows(a, np)  # as CuPy is asked
+    assert same(values, a.data[order]) and same(columns, a.col[order])
+    assert same(np.diff(offsets), np.bincount(a.row, minlength=25))
+    assert seen.nnz == len(set(zip(a.row, a.col))) and seen.has_canonical_format
+    lower = sp.coo_array(([4.0, 1.0, 2.0], ([1, 1, 0], [1, 0, 0])), shape=(2, 2))
+    assert sb.solve_triangular(lower, [2.0, 9.0]).tolist() == [1.0, 2.0]
+
+
+def test_small_integers_in_coordinates_do_not_wrap_around():
+    assert sb.Matrix(sp.coo_array((np.array([100, 100], "i1"), ([0, 0], [0, 0])))) @ [1.0] == 200
 
 
 def test_bits_do_not_depend_on_threads():

@@ -140,6 +140,15 @@ def lying_there(kind, there, a, index=np.int32):
     return made, [made.indptr, made.indices, made.data]
 
 
+def test_coordinates_that_lie_on_the_device_are_added_up_with_one_rounding():
+    cupy()
+    from cupyx.scipy import sparse
+
+    a = sp.coo_matrix(([1e16, 2.0, 1.0, -1e16], ([1, 0, 1, 1], [0, 1, 0, 0])), shape=(3, 2))
+    m = sb.Matrix(sparse.coo_matrix(a))
+    assert m.nnz == 2 and (m @ np.ones(2)).tolist() == [2.0, 1.0, 0.0]
+
+
 def address(x):
     return x.data_ptr() if hasattr(x, "data_ptr") else x.data.ptr
 
