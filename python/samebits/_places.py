@@ -69,6 +69,12 @@ class Host:
         """The least and the greatest of some integers."""
         return int(x.min()), int(x.max())
 
+    def first_beyond(self, x: Any, least: float, largest: float) -> tuple[int, ...] | None:
+        """Where the first number is that is neither 0, Inf nor NaN and whose size is not between these; None where none is."""
+        size = abs(x)
+        beyond = ((size > 0) & (size < least)) | ((size > largest) & (size < math.inf))
+        return tuple(int(i) for i in np.argwhere(self.host(beyond))[0]) if bool(beyond.any()) else None
+
     def is_plain(self, x: Any) -> bool:
         """Whether results can be written to it: a vector without gaps, or a matrix whose rows or columns have none."""
         return x.flags.writeable and (x.flags.c_contiguous or (x.ndim == 2 and has_a_unit_stride(x)))
@@ -154,6 +160,10 @@ class CuPy(OnDevice):
     def extremes(self, x: Any) -> tuple[int, int]:
         with self.library.cuda.Device(self.device):
             return super().extremes(x)
+
+    def first_beyond(self, x: Any, least: float, largest: float) -> tuple[int, ...] | None:
+        with self.library.cuda.Device(self.device):
+            return super().first_beyond(x, least, largest)
 
     def is_plain(self, x: Any) -> bool:
         return x.flags.c_contiguous

@@ -19,6 +19,8 @@ from ._result import Attempt, ConvergenceWarning, Proof, Result
 
 
 PRODUCTS_OF_A_SOLVE = 1000
+LEAST_SINGLE = math.nextafter(2.0**-150, 1)  #: what is less becomes 0 as a float; 2^-150 is a tie
+LARGEST_SINGLE = math.nextafter(2.0**128 - 2.0**103, 0)  #: what is greater becomes infinite
 METHODS = "'bicgstab', 'cg', 'gmres', 'minres', 'idr', 'bicgstab2' or 'cocg'"
 
 
@@ -62,6 +64,41 @@ def _with_values(matrix: Matrix, dtype: Any) -> Matrix:
     values = matrix._place.cast(matrix._parts[-1], np.dtype(dtype))
     made._take(matrix.shape, *matrix._parts[:-1], values, place=matrix._place)
     return made
+
+
+def _place_in(matrix: Matrix, where: tuple[int, ...]) -> tuple[int, ...]:
+    """The row and the column of one of its values."""
+    if not matrix.is_sparse:
+        return where
+    offsets, indices, _ = matrix._host_parts()
+    return int(np.searchsorted(offsets, where[0], side="right")) - 1, int(indices[where[0]])
+
+
+def _entry(name: str, where: tuple[int, ...], value: float, of_parts: bool) -> str:
+    """What an element of A, b or x0 is; of a complex system which part of a number."""
+    if not of_parts:
+        return f"{name}[{', '.join(map(str, where))}] is {value!r}"
+    halved = 2 if name == "A" else 1  # each number of A is the block (a, -b; b, a)
+    part = "imaginary" if sum(where[:halved]) % 2 else "real"
+    value = -value if name == "A" and where[0] % 2 < where[1] % 2 else value
+    whole_numbers = [i // 2 for i in where[:halved]] + [*where[halved:]]
+    return f"the {part} part of {name}[{', '.join(map(str, whole_numbers))}] is {value!r}"
+
+
+def _check_range(matrix: Matrix, place: Host, b: Any, x0: Any, of_parts: bool) -> None:
+    """Refuses finite numbers that floats make infinite, or 0, which does no harm to a guess alone."""
+    given = [("A", matrix._place, matrix._parts[-1], LEAST_SINGLE), ("b", place, place.floats(b, "b"), LEAST_SINGLE)]
+    if x0 is not None:
+        given.append(("x0", place, place.floats(x0, "x0"), 0.0))
+    for name, there, x, least in given:
+        where = None if there.dtype(x) == np.float32 else there.first_beyond(x, least, LARGEST_SINGLE)
+        if where is not None:
+            value = float(x[where])
+            seen = _entry(name, _place_in(matrix, where) if name == "A" else where, value, of_parts)
+            raise _core.InvalidArgument(
+                f"precision 'single': {seen}, which is beyond the range of single precision, 1.4e-45 to 3.4e+38, and would become "
+                f"{'infinite' if abs(value) > 1 else '0'}; work in double, precision='double', or scale A and b"
+            )
 
 
 def _in_precision(matrix: Matrix, precision: str | None) -> Matrix:
@@ -293,8 +330,9 @@ def solve(
         so that x has the same bits everywhere, else that of the device. For 'gpu' iterations are cheap and the
         host's work is dear; it has other bits.
     precision : {'double', 'single', 'mixed'}, optional
-        'single' rounds A and b to float32, of which residual and proofs speak then, and returns the sum of two floats; 'mixed'
-        iterates in single and solves as accurately as double. None is that of A.
+        'single' rounds A and b to float32, of which residual and proofs speak then, and returns the sum of two floats; finite numbers
+        that would become infinite are refused, those of x0, too, and others than 0 of A and b that would become 0. 'mixed' iterates in
+        single and solves as accurately as double. None is that of A.
     accuracy : {'exact', 'compensated', 'fast'}
     callback : callable, optional
         Called with an `Iteration` after every step; a true value stops. What it raises arrives unchanged. ``iteration.x`` is the iterate.
@@ -358,9 +396,12 @@ def solve(
         a, b, x0 = _real_system(a, b, x0, device, threads)
         m = m._on_parts(a.shape[0] // 2) if isinstance(m, Preconditioner) else m
         callback = _complex_callback(callback)
-    matrix = _in_precision(_matrix_to_solve(a, _device_for(a, b, device), threads), precision)
+    matrix = _matrix_to_solve(a, _device_for(a, b, device), threads)
     rounds = precision == "single"
     place = matrix._place_of(b=b, x0=x0)
+    if rounds:
+        _check_range(matrix, place, b, x0, options["complex"])
+    matrix = _in_precision(matrix, precision)
     right = _right_hand_side(place, b, matrix, rounds)
     result = _run(place, matrix, right, _guess(place, x0, right, rounds), m, options, callback)
     if (not result.converged and result.status != "stopped") or result._open_proof() is not None:

@@ -35,6 +35,17 @@ class Operator:
             self.shape = shape
 
 
+def far(a, where, value):
+    """The matrix with another element."""
+    changed = a.copy()
+    changed[where] = value
+    return changed
+
+
+def single(a, b, **options):
+    return sb.solve(a, b, precision="single", **options)
+
+
 def precondition(function, rows=10, **options):
     return sb.Preconditioner.from_function(function, rows, **options)
 
@@ -96,6 +107,15 @@ REFUSED = {
     "doubles beside floats": (lambda: sb.solve(A.astype("f4"), b), DOUBLES_BESIDE_FLOATS.format("b")),
     "doubles beside complex floats": (lambda: sb.solve(C.astype("c8"), b3), DOUBLES_BESIDE_FLOATS.format("b")),
     "doubles for complex floats": (lambda: sb.Matrix(C.astype("c8")).update(C), DOUBLES_BESIDE_FLOATS.format("values")),
+    "an entry that no float holds": (lambda: single(far(R, (2, 1), -1e60), b3), r"A\[2, 1\] is -1e.60, which is beyond .* would become infinite;"),
+    "a sparse entry that would be 0": (lambda: single(sp.csr_array(far(R, (1, 2), 1e-46)), b3), r"A\[1, 2\] is 1e-46, .* become 0; .*='double'"),
+    "a right-hand side that would be 0": (lambda: single(R, [0.0, 1.0, 2.0**-150]), r"single': b\[2\] is 7.0\d*e-46"),
+    "one of several that no float holds": (lambda: single(R.astype("f4"), far(R, (0, 2), 2.0**128 - 2.0**103)), r"b\[0, 2\] is 3.4\d*e.38"),
+    "a guess that no float holds": (lambda: single(R, b3, x0=[1, -1e39, 0]), r"x0\[1\] is -1e.39, which"),
+    "a real part that would be 0": (lambda: single(far(C, (2, 0), 1e-50 + 0j), b3), r"the real part of A\[2, 0\] is 1e-50"),
+    "an imaginary part that no float holds": (lambda: single(far(C, (0, 1), 1 + 1e39j), b3), r"the imaginary part of A\[0, 1\] is 1e.39"),
+    "a negative imaginary part": (lambda: single(sb.Matrix(far(C, (1, 0), 1 - 1e39j)), b3), r"the imaginary part of A\[1, 0\] is -1e.39"),
+    "an imaginary part of b": (lambda: single(R, far(C, (1, 2), 1 + 1e39j)), r"the imaginary part of b\[1, 2\] is 1e.39"),
     "a method": (lambda: sb.solve(A, b, method=None), "method is None; expected 'auto', 'bicgstab', 'cg', 'gmres', 'minres', 'idr', 'bicgstab2' or 'cocg'"),
     "a profile": (lambda: sb.solve(A, b, profile=3), "profile is 3"),
     "a callback": (lambda: sb.solve(A, b, callback=3), "callback is 3; expected a function"),
@@ -197,6 +217,16 @@ def test_type_errors_name_the_function_that_was_called():
 
 def test_integers_that_doubles_hold_stand_beside_other_numbers():
     assert sb.sum([2**60, 0.5, -(2**60)]) == 0.5 and sb.sum([2**60, 1j, np.nan]).imag == 1.0
+
+
+def test_single_precision_takes_what_floats_hold():
+    """Subnormal numbers, the largest that is rounded down, zeros, a guess that becomes 0; Inf is told as Inf."""
+    for least in (np.nextafter(2.0**-150, 1), 2.0**-149):
+        assert single(R * 2.0**-140, [0.0, least, -0.0], x0=[1e-300, 0, 0]).converged
+    largest = np.nextafter(2.0**128 - 2.0**103, 0)
+    assert single(np.eye(1), [largest]).x == np.finfo("f4").max == single([[largest]], [largest]).x * np.finfo("f4").max
+    with pytest.warns(sb.ConvergenceWarning, match="non-finite"):
+        single(R, [1.0, np.inf, np.nan])
 
 
 def test_whole_numbers_may_be_written_as_floats():
