@@ -80,7 +80,8 @@ bool began_beyond_numbers(const Attempt& attempt) {
 
 template <class T>
 std::string obstacle(const SpmvPlan<T>& a, std::span<const Attempt> attempts, bool is_complex) {
-    if (a.dense() == nullptr) {
+    constexpr double few_elements = 1 << 24;  // to be looked at as a sparse matrix
+    if (a.dense() == nullptr || static_cast<double>(a.rows()) * static_cast<double>(a.columns()) <= few_elements) {
         try {
             if (std::string text = structural(diagnose(a.matrix(), a.device())); !text.empty()) return text;
         } catch (const InvalidArgument& error) {  // an entry that is not finite

@@ -159,6 +159,7 @@ public:
         if (is_norm_known_) unit_of_a_ = unit_of<T>(result_.matrix_norm);
         if (b_norm_ == 0) std::fill(x_.begin(), x_.end(), T(0));
         verify();
+        if (!is_norm_known_) unit_of_a_ = unit_of<T>(result_.matrix_norm);
         keep_as_best();
         if (!std::isfinite(b_norm_) || !is_finite(norms_) || !std::isfinite(result_.matrix_norm))
             return finish(SolveStatus::non_finite);
@@ -221,7 +222,7 @@ private:
         const double beta = normalise(u_);
         products_.multiply_transposed(inverse(unit_of_a_), u_, 0, v_, options_.accuracy);
         scalars_.begin(beta, normalise(v_));
-        raise_norm(scalars_.alpha());
+        raise_norm(unit_of_a_ * scalars_.alpha());
         h_ = v_;
         std::fill(h_bar_.begin(), h_bar_.end(), T(0));
         std::fill(z_.begin(), z_.end(), T(0));
@@ -234,8 +235,8 @@ private:
         const double beta = normalise(u_);
         products_.multiply_transposed(inverse(unit_of_a_), u_, static_cast<T>(-beta), v_, options_.accuracy);
         scalars_.step(beta, normalise(v_));
-        raise_norm(length(old_alpha, beta));
-        raise_norm(length(beta, scalars_.alpha()));
+        raise_norm(unit_of_a_ * length(old_alpha, beta));
+        raise_norm(unit_of_a_ * length(beta, scalars_.alpha()));
         const T of_h_bar = static_cast<T>(scalars_.of_h_bar()), of_x = static_cast<T>(scalars_.of_x()),
                 of_h = static_cast<T>(scalars_.of_h());
         T *const h = h_.data(), *const h_bar = h_bar_.data();
@@ -247,7 +248,7 @@ private:
         });
     }
 
-    /// ||A v|| of the unit vector v whose product is x times one unit vector and y times another at a right angle.
+    /// ||A v||, in units, of the unit vector v whose product is x times one unit vector and y times another at a right angle.
     static double length(double x, double y) { return sqrt_rn(add_rn(mul_rn(x, x), mul_rn(y, y))); }
 
     /// To ||A v|| or ||A'u|| of a unit vector, where the norm of A is not known. Frobenius's norm of the bidiagonal matrix
@@ -303,7 +304,7 @@ private:
         cpu::update(std::span(u_), host_, [down = inverse(unit_of_r_)](T r, std::int64_t) { return mul_rn(down, r); });
         products_.multiply_transposed(inverse(unit_of_a_), u_, 0, v_, true_accuracy_);
         const double residual = true_norm(u_), normal = true_norm(v_);
-        raise_norm(normal / residual);
+        raise_norm(unit_of_a_ * (normal / residual));
         norms_ = norms_of(residual, normal);
     }
 
@@ -329,7 +330,8 @@ private:
     double normal_residual(const Norms& norms) const { return norms.quotient * relative(norms.residual); }
     /// Of ||r|| and ||A'r|| in the units.
     Norms norms_of(double residual, double normal) const {
-        if (!std::isfinite(residual)) return {residual, std::numeric_limits<double>::quiet_NaN()};
+        if (!std::isfinite(residual) || !std::isfinite(result_.matrix_norm))
+            return {unit_of_r_ * residual, std::numeric_limits<double>::quiet_NaN()};
         const double quotient = normal == 0 ? 0 : normal / residual / (result_.matrix_norm / unit_of_a_);
         return {unit_of_r_ * residual, quotient};
     }

@@ -60,6 +60,8 @@ private:
         }
         backend_.scale(scalars_.of_u(), u_);
         co_await backend_.multiply(u_, next_v_);
+        if (scalars_.is_first()) scalars_.take_scale(backend_.norm2(next_v_));
+        if (scalars_.unit() != 1) backend_.scale(scalars_.of_product(), next_v_);
         scalars_.take_curvature(backend_.dot(u_, next_v_));
         if (scalars_.is_first())
             backend_.subtract(scalars_.of_v(), v_, next_v_);
@@ -68,10 +70,12 @@ private:
         backend_.precondition(next_v_, next_u_);
         double square = backend_.dot(next_v_, next_u_);
         if (!CgScalars<typename B::Value>::is_positive(square)) {
-            if (!is_finite(square)) co_return StepEnd::non_finite;
+            using OfCg = CgScalars<typename B::Value>;
             const double norm = backend_.norm2(next_v_);
+            const StepEnd end = OfCg::end_of_not_positive(square, norm, backend_.norm2(next_u_));
+            if (end == StepEnd::non_finite) co_return end;
             co_await backend_.multiply(u_, next_u_);
-            if (norm > mul_rn(Scalars::noise, backend_.norm2(next_u_))) co_return StepEnd::indefinite;
+            if (norm > mul_rn(Scalars::noise, div_rn(backend_.norm2(next_u_), scalars_.unit()))) co_return end;
             square = 0;
         }
         if (const StepEnd end = scalars_.take_next(square); end != StepEnd::none) co_return end;

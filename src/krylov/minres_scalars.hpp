@@ -6,8 +6,10 @@
 #include "krylov/hessenberg.hpp"
 #include "solver/numeric/rounding.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <concepts>
+#include <limits>
 
 namespace solver {
 
@@ -33,6 +35,19 @@ public:
     /// (v_1, M^-1 v_1), which is positive.
     void take_first(double square) { gamma_ = eta_ = sqrt_rn(square); }
 
+    /// ||A u|| in the first step. Where A is so large or small that squares of its size would leave the range of Value, the
+    /// process is that of A divided by a power of two, and z is divided by it, too. The size is that of A M^-1, for u has the
+    /// norm 1 / gamma of M^-1 v.
+    void take_scale(double product_norm) {
+        constexpr int most = std::numeric_limits<Value>::max_exponent - 2, harmless = most / 8;
+        const double size = mul_rn(product_norm, div_rn(gamma_, r_norm_));
+        if (!(size > 0) || !is_finite(size)) return;
+        const int exponent = std::clamp(std::ilogb(size), -most, most);
+        if (exponent < -harmless || exponent > harmless) unit_ = std::ldexp(1.0, exponent);
+    }
+    double unit() const { return unit_; }
+    Value of_product() const { return rounded(div_rn(1.0, unit_)); }
+
     /// (u, A u), which makes v_{j+1} = A u - of_v v_j - of_previous v_{j-1}.
     void take_curvature(double delta) { delta_ = delta; }
     Value of_v() const { return rounded(div_rn(delta_, gamma_)); }
@@ -46,7 +61,7 @@ public:
         second_ = add_rn(mul_rn(now_.s, delta_), mul_rn(mul_rn(previous_.c, now_.c), gamma_));
         third_ = mul_rn(previous_.s, gamma_);
         next_ = Rotation::of(first, next_gamma_, pivot_);
-        const double scale = add_rn(magnitude(delta_), gamma_);
+        const double scale = first_ ? magnitude(delta_) : add_rn(magnitude(delta_), gamma_);
         if (!is_finite(pivot_) || !is_finite(scale)) return StepEnd::non_finite;
         return pivot_ > mul_rn(noise, scale) ? StepEnd::none : StepEnd::breakdown;
     }
@@ -54,7 +69,7 @@ public:
     /// d_{j+1} = u - of_older d_{j-1} - of_old d_j, z = z + of_d d_{j+1}: the directions are not divided by their pivots.
     Value of_older() const { return rounded(older_pivot_ == 0 ? 0 : div_rn(third_, older_pivot_)); }
     Value of_old() const { return rounded(old_pivot_ == 0 ? 0 : div_rn(second_, old_pivot_)); }
-    Value of_d() const { return rounded(div_rn(mul_rn(next_.c, eta_), pivot_)); }
+    Value of_d() const { return rounded(div_rn(div_rn(mul_rn(next_.c, eta_), pivot_), unit_)); }
 
     /// r = of_r r + of_next v_{j+1}: with the rotations' last column p, r = eta p, and p_{j+1} = c v_{j+1} / gamma - s p_j.
     Value of_r() const { return rounded(mul_rn(next_.s, next_.s)); }
@@ -88,6 +103,7 @@ private:
     static Value rounded(double x) { return static_cast<Value>(x); }
 
     bool first_ = true;
+    double unit_ = 1;
     double r_norm_ = 0;
     double eta_ = 0;
     double delta_ = 0;

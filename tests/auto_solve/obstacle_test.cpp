@@ -48,6 +48,14 @@ TEST(Obstacle, SaysWhichColumnIsEmptyAndWhichRowsShareTooFewColumns) {
     }
 }
 
+TEST(Obstacle, SaysOfADenseMatrixWhichRowIsEmpty) {
+    const DenseMatrix<double> a{2, 2, {1, 0, 2, 0}};
+    std::vector<double> x(2);
+    const SolveReport report = solve<double>(SpmvPlan<double>(a.view(), Device::cpu(1)), std::vector<double>{1, 1}, x);
+    EXPECT_NE(report.result().status, SolveStatus::converged);
+    EXPECT_THAT(report.obstacle, HasSubstr("1 empty row, the first is 2 (counted from 1)"));
+}
+
 TEST(Obstacle, SaysThatThePivotsOfHilbertsMatrixVanish) {
     std::vector<Entry<double>> entries;
     for (std::int32_t i = 0; i < 20; ++i)

@@ -84,6 +84,45 @@ TEST(LsmrOfFunctions, TellsTheNormalResidualByTheNormThatItTells) {
     }
 }
 
+/// A times a power of two, b times another: squares of norms leave the range of numbers.
+class Magnified final : public OperatorWithTranspose<double> {
+public:
+    Magnified(const AsFunctions& a, double factor) : a_(a), factor_(factor) {}
+
+    std::int64_t rows() const override { return a_.rows(); }
+    std::int64_t columns() const override { return a_.columns(); }
+    void apply(std::span<const double> x, std::span<double> y) const override {
+        a_.apply(x, y);
+        for (double& element : y) element *= factor_;
+    }
+    void apply_transposed(std::span<const double> y, std::span<double> x) const override {
+        a_.apply_transposed(y, x);
+        for (double& element : x) element *= factor_;
+    }
+
+private:
+    const AsFunctions& a_;
+    double factor_;
+};
+
+TEST(LsmrOfFunctions, TakesTheSameStepsWhateverTheScale) {
+    const AsFunctions a(40, 25, 25);
+    const auto b = random_vector<double>(40, 3);
+    std::vector<double> expected(25);
+    const LeastSquaresResult usual = lsmr<double>(a, b, expected, with(Accuracy::exact, 1e-10));
+    for (const int exponent : {-900, -550, 520, 900}) {
+        SCOPED_TRACE(exponent);
+        std::vector<double> scaled_b = b, x(25);
+        for (double& element : scaled_b) element = std::ldexp(element, exponent);
+        const LeastSquaresResult found =
+            lsmr<double>(Magnified(a, std::ldexp(1.0, exponent)), scaled_b, x, with(Accuracy::exact, 1e-10));
+        EXPECT_EQ(found.status, SolveStatus::converged);
+        EXPECT_EQ(found.iterations, usual.iterations);
+        EXPECT_EQ(found.normal_residual, usual.normal_residual);
+        EXPECT_EQ(x, expected);
+    }
+}
+
 /// (0.1, 0.3)' of one number: each product is rounded, and then its difference from b.
 // Promise: lsmr.hpp, "Residuals are b minus the function's product"
 TEST(LsmrOfFunctions, ComputesResidualsOfProductsAsTheyAreReturned) {

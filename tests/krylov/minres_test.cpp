@@ -1,4 +1,5 @@
 #include "solver/krylov_solve.hpp"
+#include "solver/preconditioner.hpp"
 #include "support/eigen.hpp"
 #include "support/linear_systems.hpp"
 
@@ -6,6 +7,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <vector>
 
@@ -105,6 +107,32 @@ TEST(Minres, UsesAPositiveDefinitePreconditioner) {
 
 // Promise: krylov_solve.hpp, "M must be symmetric and positive definite"
 // Promise: solver.h, "A or M in cg, or M in minres, is not positive definite"
+/// A times a power of two, b times another: what an absolute threshold would take for nothing, or squares of which leave the
+/// range of numbers.
+template <class T>
+void expect_scale_does_not_matter(std::initializer_list<int> exponents) {
+    const auto problem = convert<T, double>(shifted_laplacian(12, 0.3).a);
+    for (const Kind kind : {Kind::none, Kind::jacobi})
+        for (const int exponent : exponents) {
+            SCOPED_TRACE(::testing::Message() << to_string(kind) << ", 2^" << exponent);
+            CsrMatrix<T> a = problem;
+            for (T& value : a.values) value = std::ldexp(value, exponent);
+            const std::vector<T> b(static_cast<std::size_t>(a.rows), 1);
+            std::vector<T> x(b.size());
+            const SpmvPlan<T> plan(a, Device::cpu(1));
+            const auto m = make_preconditioner<T>(kind, plan, Accuracy::exact);
+            const SolveResult result = krylov_solve<T>(KrylovMethod::minres, plan, *m, b, x, {},
+                                                       {.accuracy = Accuracy::exact, .tolerance = 64 * unit_roundoff<T>});
+            EXPECT_EQ(result.status, SolveStatus::converged);
+        }
+}
+
+// Promise: krylov.hpp, "for symmetric A, definite or not"
+TEST(Minres, SolvesWhateverTheScaleOfA) {
+    expect_scale_does_not_matter<float>({-90, -60, -24, 0, 24, 60, 90});
+    expect_scale_does_not_matter<double>({-700, -300, -57, 0, 57, 300, 700});
+}
+
 TEST(Minres, SaysThatThePreconditionerIsIndefinite) {
     auto problem = shifted_laplacian(5, 5);  // a diagonal of -1
     for (const Accuracy accuracy : all_accuracies) {
