@@ -3,6 +3,7 @@
 /// The recurrence of BiCGStab(2) and nothing else: the outer loop is in solve.hpp.
 
 #include "krylov/measured_residual.hpp"
+#include "krylov/product_unit.hpp"
 #include "krylov/stepwise.hpp"
 #include "solver/numeric/rounding.hpp"
 
@@ -47,6 +48,7 @@ public:
         rho_ = 1;
         omega_ = 1;
         alpha_ = 0;
+        unit_ = 0;
         is_second_ = false;
     }
 
@@ -68,9 +70,11 @@ private:
         backend_.scale_and_add(-beta, r, u_[0]);
         backend_.precondition(u_[0], u_hat_[0]);
         co_await backend_.multiply(u_hat_[0], u_[1]);
+        if (unit_ == 0) unit_ = product_unit<RealOf<Value>>(div_rn(backend_.norm2(u_[1]), scalars_.r_norm()));
+        divide_by_unit(u_[1]);
         if (const StepEnd end = find_alpha(u_[1]); end != StepEnd::none) co_return end;
         backend_.subtract(alpha_, u_[1], r);
-        backend_.add(alpha_, u_hat_[0], z);
+        backend_.add(by_unit(alpha_), u_hat_[0], z);
         is_second_ = true;
         co_return scalars_.take_r_norm(backend_.norm2(r));
     }
@@ -79,6 +83,7 @@ private:
         is_second_ = false;
         backend_.precondition(r, r_hat_[0]);
         co_await backend_.multiply(r_hat_[0], r_[0]);
+        divide_by_unit(r_[0]);
         Value beta;
         if (!find_beta(rho_, backend_.dot(shadow_, r_[0]), beta)) co_return StepEnd::breakdown;
         backend_.scale_and_add(-beta, r, u_[0]);
@@ -86,14 +91,16 @@ private:
         backend_.scale_and_add(-beta, r_hat_[0], u_hat_[0]);
         backend_.precondition(u_[1], u_hat_[1]);
         co_await backend_.multiply(u_hat_[1], u_[2]);
+        divide_by_unit(u_[2]);
         if (const StepEnd end = find_alpha(u_[2]); end != StepEnd::none) co_return end;
         backend_.subtract(alpha_, u_[1], r);
-        backend_.add(alpha_, u_hat_[0], z);
+        backend_.add(by_unit(alpha_), u_hat_[0], z);
         backend_.subtract(alpha_, u_[2], r_[0]);
         backend_.subtract(alpha_, u_hat_[1], r_hat_[0]);
         if (const StepEnd end = scalars_.take_r_norm(backend_.norm2(r)); end != StepEnd::full) co_return end;
         backend_.precondition(r_[0], r_hat_[1]);
         co_await backend_.multiply(r_hat_[1], r_[1]);
+        divide_by_unit(r_[1]);
         co_return minimize();
     }
 
@@ -108,7 +115,7 @@ private:
         const Value gamma = rounded(add_rn(Scalar(of_first), -mul_rn(Scalar(common), Scalar(omega_))));
         backend_.subtract(of_first, r_[0], r);
         backend_.subtract(omega_, r_[1], r);
-        backend_.add_both(gamma, r_hat_[0], omega_, r_hat_[1], z);
+        backend_.add_both(by_unit(gamma), r_hat_[0], by_unit(omega_), r_hat_[1], z);
         backend_.subtract(gamma, u_[1], u_[0]);
         backend_.subtract(omega_, u_[2], u_[0]);
         const StepEnd end = scalars_.take_r_norm(backend_.norm2(r));
@@ -130,11 +137,18 @@ private:
         return is_finite(seen) ? StepEnd::breakdown : StepEnd::non_finite;
     }
 
+    /// A product, of A divided by the unit from then on; and a factor of what goes to z.
+    void divide_by_unit(Vector& product) {
+        if (unit_ != 1) backend_.scale(by_unit(Value(1)), product);
+    }
+    Value by_unit(Value factor) const { return rounded(mul_rn(Scalar(factor), Scalar(1 / unit_))); }
+
     /// (x, y) / ||x||^2
     static Value share(Scalar dot, double norm) { return rounded(div_rn(div_rn(dot, norm), norm)); }
     static Value rounded(Scalar x) { return to_value<Value>(x); }
 
     bool is_second_ = false;
+    double unit_ = 0;  ///< of products (product_unit.hpp); 0 before the first one
     Scalar rho_ = 1;
     Value alpha_ = 0;
     Value omega_ = 1;

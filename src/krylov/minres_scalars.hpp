@@ -4,12 +4,11 @@
 
 #include "core/krylov/stretch.hpp"
 #include "krylov/hessenberg.hpp"
+#include "krylov/product_unit.hpp"
 #include "solver/numeric/rounding.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <concepts>
-#include <limits>
 
 namespace solver {
 
@@ -35,16 +34,8 @@ public:
     /// (v_1, M^-1 v_1), which is positive.
     void take_first(double square) { gamma_ = eta_ = sqrt_rn(square); }
 
-    /// ||A u|| in the first step. Where A is so large or small that squares of its size would leave the range of Value, the
-    /// process is that of A divided by a power of two, and z is divided by it, too. The size is that of A M^-1, for u has the
-    /// norm 1 / gamma of M^-1 v.
-    void take_scale(double product_norm) {
-        constexpr int most = std::numeric_limits<Value>::max_exponent - 2, harmless = most / 8;
-        const double size = mul_rn(product_norm, div_rn(gamma_, r_norm_));
-        if (!(size > 0) || !is_finite(size)) return;
-        const int exponent = std::clamp(std::ilogb(size), -most, most);
-        if (exponent < -harmless || exponent > harmless) unit_ = std::ldexp(1.0, exponent);
-    }
+    /// ||A u|| in the first step, where u has the norm of M^-1 v by gamma: what A is divided by (product_unit.hpp).
+    void take_scale(double product_norm) { unit_ = product_unit<Value>(mul_rn(product_norm, div_rn(gamma_, r_norm_))); }
     double unit() const { return unit_; }
     Value of_product() const { return rounded(div_rn(1.0, unit_)); }
 

@@ -1,10 +1,14 @@
 #include "solver/krylov_solve.hpp"
+#include "solver/preconditioner.hpp"
 #include "support/linear_systems.hpp"
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace solver {
@@ -45,6 +49,34 @@ Problem<double> oscillators(std::int32_t count) {
         entries.push_back({2 * k + 1, 2 * k, -(k + 1.0)});
     }
     return with_random_solution(csr_from_entries<double>(2 * count, 2 * count, entries));
+}
+
+/// A times a power of two, b times another: a product of products, or its square, would leave the range of numbers.
+template <class T>
+void expect_steps_of_any_scale(std::initializer_list<int> exponents) {
+    const CsrMatrix<T> a = convert<T, double>(convection_diffusion<double>(12, 0.4).a);
+    const std::vector<T> b(static_cast<std::size_t>(a.rows), 1);
+    const auto solved = [&](int exponent) {
+        CsrMatrix<T> scaled = a;
+        for (T& value : scaled.values) value = std::ldexp(value, exponent);
+        std::vector<T> x(b.size());
+        const SolveResult result = krylov_solve<T>(KrylovMethod::bicgstab2, SpmvPlan<T>(scaled, Device::cpu(1)),
+                                                   *make_preconditioner<T>(Kind::none, scaled.view(), Accuracy::exact), b, x,
+                                                   {}, {.accuracy = Accuracy::exact, .tolerance = 64 * unit_roundoff<T>});
+        EXPECT_EQ(result.status, SolveStatus::converged);
+        for (T& element : x) element = std::ldexp(element, exponent);
+        return std::pair(result.iterations, x);
+    };
+    const auto usual = solved(0);
+    for (const int exponent : exponents) {
+        SCOPED_TRACE(exponent);
+        EXPECT_EQ(solved(exponent), usual);
+    }
+}
+
+TEST(Bicgstab2, TakesTheSameStepsWhateverTheScaleOfA) {
+    expect_steps_of_any_scale<float>({-80, -66, -20, 10, 20, 43, 60, 90});
+    expect_steps_of_any_scale<double>({-800, -530, -200, 100, 200, 345, 500, 900});
 }
 
 // (A r, r) = 0 for every r, so that BiCGStab's second half of a step does nothing, and it breaks down again and again.
