@@ -83,7 +83,8 @@ std::string obstacle(const SpmvPlan<T>& a, std::span<const Attempt> attempts, bo
     constexpr double few_elements = 1 << 24;  // to be looked at as a sparse matrix
     if (a.dense() == nullptr || static_cast<double>(a.rows()) * static_cast<double>(a.columns()) <= few_elements) {
         try {
-            if (std::string text = structural(diagnose(a.matrix(), a.device())); !text.empty()) return text;
+            const Diagnosis found = diagnose(a.matrix(), a.device());
+            if (std::string text = structural(is_complex ? in_complex_numbers(found) : found); !text.empty()) return text;
         } catch (const InvalidArgument& error) {  // an entry that is not finite
             return error.what();
         }

@@ -232,6 +232,18 @@ Diagnosis diagnose(const CsrView<T>& a, const Device& device) {
     return with_usable(a, "diagnose", [](const CsrView<T>& usable) { return diagnose_sorted(usable); });
 }
 
+Diagnosis in_complex_numbers(const Diagnosis& real_form) {
+    const auto halved = [](const Occurrences& found) {
+        return Occurrences{found.count / 2, found.count > 0 ? found.first / 2 : -1};
+    };
+    return {.rows = real_form.rows / 2,
+            .structural_rank = real_form.structural_rank / 2,
+            .unmatched_rows = halved(real_form.unmatched_rows),
+            .empty_rows = halved(real_form.empty_rows),
+            .empty_columns = halved(real_form.empty_columns),
+            .zero_diagonals = halved(real_form.zero_diagonals)};
+}
+
 template Transversal maximum_product_transversal(const CsrView<float>&);
 template Transversal maximum_product_transversal(const CsrView<double>&);
 template Preparation prepare(const CsrView<float>&, Ordering, const Device&);

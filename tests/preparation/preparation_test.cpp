@@ -474,6 +474,37 @@ TEST(Diagnose, CountsWhatIsMissing) {
     EXPECT_EQ(d.zero_diagonals.first, 1);
 }
 
+/// Entries that are real, imaginary or both; the matrix of their magnitudes has their places.
+// Promise: preparation.hpp, "Of the complex matrix whose real form was diagnosed"
+TEST(Diagnose, CountsRowsOfComplexMatricesOnce) {
+    std::mt19937_64 random(11);
+    for (int round = 0; round < 200; ++round) {
+        const auto n = static_cast<std::int32_t>(1 + random() % 6);
+        std::vector<Entry<double>> real_form, magnitudes;
+        for (std::int32_t i = 0; i < n; ++i)
+            for (std::int32_t j = 0; j < n; ++j) {
+                if (random() % 3 != 0) continue;
+                const std::uint64_t parts = 1 + random() % 3;
+                const double re = (parts & 1) != 0 ? 2 : 0, im = (parts & 2) != 0 ? 3 : 0;
+                magnitudes.push_back({i, j, re + im});
+                for (const Entry<double>& entry : {Entry<double>{2 * i, 2 * j, re},
+                                                   {2 * i, 2 * j + 1, -im},
+                                                   {2 * i + 1, 2 * j, im},
+                                                   {2 * i + 1, 2 * j + 1, re}})
+                    real_form.push_back(entry);
+            }
+        const Diagnosis expected = diagnose(csr_from_entries<double>(n, n, magnitudes).view());
+        const Diagnosis found = in_complex_numbers(diagnose(csr_from_entries<double>(2 * n, 2 * n, real_form).view()));
+        EXPECT_EQ(found.rows, n);
+        EXPECT_EQ(found.structural_rank, expected.structural_rank);
+        EXPECT_EQ(found.unmatched_rows.count, expected.unmatched_rows.count);
+        EXPECT_EQ(found.empty_rows.count, expected.empty_rows.count);
+        EXPECT_EQ(found.empty_rows.first, expected.empty_rows.first);
+        EXPECT_EQ(found.empty_columns.count, expected.empty_columns.count);
+        EXPECT_EQ(found.empty_columns.first, expected.empty_columns.first);
+    }
+}
+
 /// Not even where all rows are sorted and the next row has an entry in this column, or the entry is a stored zero.
 // Promise: preparation.hpp, "below rows: singular"
 TEST(Diagnose, TakesNoOtherEntryForTheDiagonal) {

@@ -49,12 +49,13 @@ std::int64_t nonzeros_of(const SpmvPlan<T>& a) {
 }
 
 template <class T>
-Diagnosis structure_of(const SpmvPlan<T>& a, std::int64_t nonzeros) {
+Diagnosis structure_of(const SpmvPlan<T>& a, std::int64_t nonzeros, bool is_complex) {
     Diagnosis regular;
-    regular.rows = regular.structural_rank = a.rows();
+    regular.rows = regular.structural_rank = is_complex ? a.rows() / 2 : a.rows();
     if (nonzeros == a.rows() * a.columns() || preparation::has_full_diagonal(a)) return regular;
     try {
-        return diagnose(a.matrix(), a.device());
+        const Diagnosis found = diagnose(a.matrix(), a.device());
+        return is_complex ? in_complex_numbers(found) : found;
     } catch (const InvalidArgument&) {  // Inf or NaN: the solve will say so
         return regular;
     }
@@ -105,7 +106,7 @@ Outcome solve_in(const Options& wanted, const matrices::FoundMatrix& found, Live
     outcome.nonzeros = loaded.is_complex ? loaded.complex_nonzeros : nonzeros;
     const bool is_system = a.rows() == a.columns() && !options.least_squares;
     if (!is_system) check_least_squares(options, outcome.rows, outcome.columns);
-    if (is_system) outcome.structure = structure_of(a, nonzeros);
+    if (is_system) outcome.structure = structure_of(a, nonzeros, loaded.is_complex);
     const DenseMatrix<T> rhs = make_rhs(options, a, loaded.is_complex, cleared);
     const auto initial = read_initial<T>(options, a.columns(), rhs.columns, loaded.is_complex);
     outcome.setup_seconds = watch.lap();

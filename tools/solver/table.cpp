@@ -129,7 +129,7 @@ std::string floor_text(const ForwardError& known, bool is_rounded) {
 }
 
 /// What is wrong with the matrix before its values matter; empty where nothing is.
-std::string defects(const Diagnosis& structure) {
+std::string defects(const Diagnosis& structure, bool is_complex) {
     std::vector<std::string> found;
     const auto add = [&](const Occurrences& occurrences, std::string_view one) {
         if (occurrences.count > 0)
@@ -140,7 +140,8 @@ std::string defects(const Diagnosis& structure) {
     add(structure.empty_rows, "empty row");
     add(structure.empty_columns, "empty column");
     add(structure.zero_diagonals, "row");
-    if (structure.zero_diagonals.count > 0) found.back() += " with zero on the diagonal";
+    if (structure.zero_diagonals.count > 0)
+        found.back() += is_complex ? " with a diagonal without a real part" : " with zero on the diagonal";
     return fmt::format("{}", fmt::join(found, ", "));
 }
 
@@ -149,8 +150,10 @@ void add_system(Rows& rows, const Options& options, const Outcome& outcome) {
              rows.bold(std::filesystem::path(outcome.matrix).filename().string()) + (outcome.generated ? "  (generated)" : ""));
     rows.add("size", fmt::format("{} x {}, {} {}nonzeros", spaced(outcome.rows), spaced(outcome.columns),
                                  spaced(outcome.nonzeros), outcome.is_complex ? "complex " : ""));
-    if (outcome.is_complex) rows.add("", "as a real system of twice the order: real parts, imaginary parts");
-    if (const std::string text = defects(outcome.structure); !text.empty()) rows.add("structure", rows.yellow(text));
+    if (outcome.is_complex)
+        rows.add("", "as a real system of twice the order: the real and the imaginary part of each unknown in turn");
+    if (const std::string text = defects(outcome.structure, outcome.is_complex); !text.empty())
+        rows.add("structure", rows.yellow(text));
     rows.add("right-hand side", outcome.right_hand_sides == 1
                                     ? describe(options.rhs)
                                     : fmt::format("{}, {} columns", describe(options.rhs), spaced(outcome.right_hand_sides)));
