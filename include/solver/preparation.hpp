@@ -97,10 +97,8 @@ struct Diagnosis {
 template <class T>
 Diagnosis diagnose(const CsrView<T>& a, const Device& device = Device::cpu(1));
 
-/// Of the complex matrix whose real form was diagnosed, two rows of which are one (complex.hpp): each count is half. (A cover
-/// of the complex entries by c rows and columns is one of the real form by 2c, and a matching of c entries gives one of 2c: the
-/// structural rank of the real form is twice that of the matrix, by König's theorem.) A zero on the diagonal is then a real
-/// part that is zero.
+/// Of the complex matrix whose real form was diagnosed, two rows of which are one (complex.hpp): each count is half. A zero on
+/// the diagonal is a real part that is zero.
 Diagnosis in_complex_numbers(const Diagnosis& real_form);
 
 }  // namespace solver

@@ -232,6 +232,8 @@ Diagnosis diagnose(const CsrView<T>& a, const Device& device) {
     return with_usable(a, "diagnose", [](const CsrView<T>& usable) { return diagnose_sorted(usable); });
 }
 
+/// A cover of the complex entries by c rows and columns gives one of the real form by 2c, a matching of c of them one of 2c:
+/// by König's theorem the structural rank of the real form is twice that of the matrix.
 Diagnosis in_complex_numbers(const Diagnosis& real_form) {
     const auto halved = [](const Occurrences& found) {
         return Occurrences{found.count / 2, found.count > 0 ? found.first / 2 : -1};

@@ -476,17 +476,20 @@ TEST(Diagnose, CountsWhatIsMissing) {
 
 /// Entries that are real, imaginary or both; the matrix of their magnitudes has their places.
 // Promise: preparation.hpp, "Of the complex matrix whose real form was diagnosed"
+// Promise: preparation.hpp, "A zero on the diagonal is a real part"
 TEST(Diagnose, CountsRowsOfComplexMatricesOnce) {
     std::mt19937_64 random(11);
     for (int round = 0; round < 200; ++round) {
         const auto n = static_cast<std::int32_t>(1 + random() % 6);
         std::vector<Entry<double>> real_form, magnitudes;
+        std::int64_t real_diagonals = 0;
         for (std::int32_t i = 0; i < n; ++i)
             for (std::int32_t j = 0; j < n; ++j) {
                 if (random() % 3 != 0) continue;
                 const std::uint64_t parts = 1 + random() % 3;
                 const double re = (parts & 1) != 0 ? 2 : 0, im = (parts & 2) != 0 ? 3 : 0;
                 magnitudes.push_back({i, j, re + im});
+                if (i == j && re != 0) ++real_diagonals;
                 for (const Entry<double>& entry : {Entry<double>{2 * i, 2 * j, re},
                                                    {2 * i, 2 * j + 1, -im},
                                                    {2 * i + 1, 2 * j, im},
@@ -502,6 +505,7 @@ TEST(Diagnose, CountsRowsOfComplexMatricesOnce) {
         EXPECT_EQ(found.empty_rows.first, expected.empty_rows.first);
         EXPECT_EQ(found.empty_columns.count, expected.empty_columns.count);
         EXPECT_EQ(found.empty_columns.first, expected.empty_columns.first);
+        EXPECT_EQ(found.zero_diagonals.count, n - real_diagonals);
     }
 }
 

@@ -60,7 +60,7 @@ struct VectorDictionaryValues {
     }
 };
 
-/// Whatever the encoding is: a branch a step, where sums cost more than that (second tries, complex entries, no vectors).
+/// Whatever the encoding is: a branch a step, where the sums cost more than that, or are not worth a kernel an encoding.
 template <class T>
 struct EncodedValues {
     const PackedValues<T>& values;
@@ -366,11 +366,7 @@ public:
     static_assert(8 % lanes == 0);
 
     HWY_INLINE SliceProduct(const PackedMatrix<T>& packed, const cpu::CsrRows<T>& rows, const RowTask<T>& task)
-        : packed_(packed),
-          pattern_(*packed.pattern),
-          unit_(std::min(packed.values.unit, last_digit(task.beta))),
-          rows_(rows),
-          task_(task) {}
+        : pattern_(*packed.pattern), unit_(std::min(packed.values.unit, last_digit(task.beta))), rows_(rows), task_(task) {}
 
     /// Slices first..last-1; `values` reads those of the matrix.
     template <class Values>
@@ -408,36 +404,33 @@ private:
         using Second = SecondLanes<Acc>;
         const PackedSlice& slice = pattern_.slices[s];
         if (is_idle(slice, lane)) return;
-        if constexpr (std::is_same_v<First, Second>) {
-            finish_sums<Second>(s, lane, values, unfinished.open);
-        } else if (unfinished.groups_without_first_try > 0) {
-            unfinished.groups_without_first_try -= static_cast<int>(at_once);
-            finish_second_try(s, lane, values, unfinished.open);
-        } else {
-            const auto sums = summed<First, at_once>(s, lane, values);
-            Results<typename First::D> found[at_once];
-            bool is_done = true;
-#pragma GCC unroll 2
-            for (std::size_t v = 0; v < at_once; ++v) {
-                found[v] = first_results(sums.of[v], s, lane + sums.shift(v));
-                is_done = is_done && (is_good(found[v].proven, slice) || is_idle(slice, lane + sums.shift(v)));
-            }
-            if (HWY_UNLIKELY(!is_done)) {
+        if constexpr (!std::is_same_v<First, Second>) {
+            if (unfinished.groups_without_first_try > 0) {
+                unfinished.groups_without_first_try -= static_cast<int>(at_once);
+            } else {
+                if (HWY_LIKELY(finish_by_first_try<First>(s, lane, values, unfinished.open))) return;
                 unfinished.groups_without_first_try = Escalation<T, SlicesOnCpu>::skip.next;
-                return finish_second_try(s, lane, values, unfinished.open);
             }
-#pragma GCC unroll 2
-            for (std::size_t v = 0; v < at_once; ++v) finish(s, lane + sums.shift(v), found[v], unfinished.open);
         }
+        const auto sums = summed<Second, at_once>(s, lane, values);
+#pragma GCC unroll 2
+        for (std::size_t v = 0; v < at_once; ++v) finish(s, lane + sums.shift(v), results(sums.of[v], slice), unfinished.open);
     }
 
-    /// By what is not a first try.
-    template <class A, class Values>
-    HWY_INLINE void finish_sums(std::int64_t s, std::int64_t lane, const Values& values, RowGroup<lanes>& open) const {
-        const auto sums = summed<A, at_once>(s, lane, values);
+    /// Whether it was good enough.
+    template <class First, class Values>
+    HWY_INLINE bool finish_by_first_try(std::int64_t s, std::int64_t lane, const Values& values, RowGroup<lanes>& open) const {
+        const auto sums = summed<First, at_once>(s, lane, values);
+        Results<typename First::D> found[at_once];
 #pragma GCC unroll 2
-        for (std::size_t v = 0; v < at_once; ++v)
-            finish(s, lane + sums.shift(v), results(sums.of[v], pattern_.slices[s]), open);
+        for (std::size_t v = 0; v < at_once; ++v) {
+            found[v] = first_results(sums.of[v], s, lane + sums.shift(v));
+            const PackedSlice& slice = pattern_.slices[s];
+            if (HWY_UNLIKELY(!is_good(found[v].proven, slice) && !is_idle(slice, lane + sums.shift(v)))) return false;
+        }
+#pragma GCC unroll 2
+        for (std::size_t v = 0; v < at_once; ++v) finish(s, lane + sums.shift(v), found[v], open);
+        return true;
     }
 
     /// Whether so few lanes are open that their rows can wait for others.
@@ -445,19 +438,6 @@ private:
         using Table = Escalation<T, SlicesOnCpu>;
         const std::size_t open = lanes - hn::CountTrue(typename Acc::D(), proven);
         return open == 0 || (!Table::skip.applies(open, lanes) && Table::deferred_row_cost * open <= components * slice.steps);
-    }
-
-    /// Of floats, whose exact sums of doubles are often halfway between two floats, a second try is nothing rare.
-    template <class Values>
-    HWY_INLINE void finish_second_try(std::int64_t s, std::int64_t lane, const Values& values, RowGroup<lanes>& open) const {
-        if constexpr (std::is_same_v<T, float>)
-            finish_sums<SecondLanes<Acc>>(s, lane, values, open);
-        else
-            finish_rare_try(s, lane, open);
-    }
-
-    HWY_NOINLINE void finish_rare_try(std::int64_t s, std::int64_t lane, RowGroup<lanes>& open) const {
-        finish_sums<SecondLanes<Acc>>(s, lane, EncodedValues<T>{packed_.values}, open);
     }
 
     template <class A>
@@ -555,7 +535,6 @@ private:
         }
     }
 
-    const PackedMatrix<T>& packed_;
     const PackedPattern& pattern_;
     const double unit_;  ///< all values, and beta, are multiples of it, if it is not 0
     const cpu::CsrRows<T>& rows_;
