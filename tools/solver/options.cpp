@@ -75,7 +75,7 @@ PreconditionerOptions factors_of(const po::variables_map& values) {
     factors.fill_factor = number(values, "fill-factor", factors.fill_factor, "a number from 0 to 1e6",
                                  [](double f) { return f >= 0 && f <= 1e6; });
     factors.memory_limit =
-        static_cast<std::int64_t>(gigabyte * number(values, "memory-limit", 0.0, "gigabytes, a number above 0",
+        static_cast<std::int64_t>(gigabyte * number(values, "memory-limit", 0.0, "gigabytes, a number above 1e-9 and below 1e9",
                                                     [](double g) { return g > 1e-9 && g < 1e9; }));
     factors.amg.unknowns_per_node =
         number(values, "unknowns-per-node", factors.amg.unknowns_per_node, "a whole number from 1 to 100, or 0 to find it",
@@ -161,10 +161,12 @@ Options options_of(const po::variables_map& values) {
     options.near_null = given(values, "near-null").value_or("");
     options.block_size =
         number(values, "block-size", options.block_size, "a number of rows, 1 or more", [](std::int64_t n) { return n > 0; });
-    options.tolerance = number(values, "tolerance", options.tolerance, "a number above 0, for instance 1e-10",
-                               [](double t) { return t > 0 && std::isfinite(t); });
     options.absolute_tolerance = number(values, "absolute-tolerance", options.absolute_tolerance, "a number, 0 or more",
                                         [](double t) { return t >= 0 && std::isfinite(t); });
+    const bool may_be_zero = options.absolute_tolerance > 0;
+    options.tolerance = number(values, "tolerance", options.tolerance,
+                               "a number above 0, for instance 1e-10, or 0 beside an --absolute-tolerance above 0",
+                               [=](double t) { return (t > 0 || (t == 0 && may_be_zero)) && std::isfinite(t); });
     options.max_iterations = number(values, "max-iterations", options.max_iterations, "a whole number, 0 or more",
                                     [](std::int64_t n) { return n >= 0; });
     options.restart =

@@ -67,6 +67,7 @@ TEST_F(SolverCommand, TakesTheEndsOfTheRangesOfItsOptions) {
         EXPECT_EQ(run(std::string("--matrix A.mtx --quiet --preconditioner ilut ") + option).status, 0) << option;
     EXPECT_EQ(report("--matrix A.mtx --absolute-tolerance 0")["absolute_tolerance"], 0);
     EXPECT_EQ(report("--matrix A.mtx --absolute-tolerance 0.5")["absolute_tolerance"], 0.5);
+    EXPECT_EQ(report("--matrix A.mtx --tolerance 0 --absolute-tolerance 0.5")["tolerance"], 0);
 }
 
 /// The clamped plate of elasticity2d_40, and its rigid-body modes as a file: (1, 0), (0, 1), (-y, x).
