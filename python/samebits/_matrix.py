@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from . import _core
 from ._arguments import accuracy_number, device_number, float_array, number_of_threads, text, whole_number
 from ._complex import is_complex
+from ._coordinates import rows_of_coordinates
 from ._places import HOST, Host, common_place, host_array, output, place_of, same_dtype
 from ._vectors import _with_a_unit_stride
 
@@ -71,48 +71,6 @@ def _device_of(a: Any) -> int:
     return place_of(a, "the matrix").device
 
 
-def _rows_of_coo(a: Any) -> list[Any]:
-    """The parts of a COO matrix of SciPy or CuPy, columns sorted in each row. Entries repeated in one place are added up, each sum
-    rounded once: tocsr would round every addition, in an order that leaves a symmetric matrix without its symmetry."""
-    place: Any = place_of(a.data, "the matrix")
-    if place is not HOST:
-        with place.current():
-            return _added_up(*_sorted_by_rows(a, place.library), place.library)
-    distinct = copy.copy(a)  # of the same arrays
-    distinct.has_canonical_format = True  # which is why nothing is added up
-    rows = distinct.tocsr()
-    if not rows.has_sorted_indices:
-        rows = rows.tocsc().tocsr()  # two sorts by counting
-    return _added_up(rows.indptr, rows.indices, rows.data, np)
-
-
-def _sorted_by_rows(a: Any, library: Any) -> tuple[Any, Any, Any]:
-    """For CuPy, whose tocsr adds up what is marked, too."""
-    order = library.lexsort(library.stack([a.col, a.row]))
-    offsets = library.searchsorted(a.row[order], library.arange(a.shape[0] + 1, dtype=a.row.dtype))
-    return offsets, a.col[order], a.data[order]
-
-
-def _added_up(offsets: Any, columns: Any, values: Any, library: Any) -> list[Any]:
-    """Of rows with sorted columns: each sum is a row of a matrix of one column, multiplied by 1."""
-    is_new = library.ones(len(columns) + 1, bool)
-    is_new[1:-1] = columns[1:] != columns[:-1]
-    is_new[offsets] = True
-    begins = library.flatnonzero(is_new)  # and the end
-    if len(begins) == len(columns) + 1:
-        return [offsets, columns, values]
-    from scipy.sparse import csr_array
-
-    def on_host(x: Any) -> Any:
-        return x if library is np else library.asnumpy(x)
-
-    parts = csr_array(
-        (on_host(values), np.zeros(len(columns), np.int32), on_host(begins)), shape=(len(begins) - 1, 1), copy=False
-    )
-    sums = Matrix(parts) @ np.ones(1, parts.dtype if parts.dtype.kind in "fc" else float)
-    return [library.searchsorted(begins, offsets), columns[begins[:-1]], library.asarray(sums)]
-
-
 def _sparse_parts(a: Any) -> list[Any] | None:
     """Row offsets, column indices and values of what is sparse; None for what is not."""
     if _is_of_torch(a):
@@ -121,7 +79,7 @@ def _sparse_parts(a: Any) -> list[Any] | None:
         if len(a.shape) != 2:
             raise _core.InvalidArgument(f"the matrix has {len(a.shape)} dimensions; expected two")
         if getattr(a, "format", "") == "coo" and hasattr(a, "has_canonical_format") and a.nnz > 0:
-            return _rows_of_coo(a)
+            return rows_of_coordinates(a)
         rows = a if getattr(a, "format", "") == "csr" else a.tocsr()
         return [rows.indptr, rows.indices, rows.data]
     return None

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from oracle import any_double, moderate, same, true_dot
 
 import samebits as sb
-from samebits._matrix import _sorted_by_rows
+from samebits._coordinates import _sorted_by_rows
 
 
 @st.composite
