@@ -51,7 +51,7 @@ Problem<double> oscillators(std::int32_t count) {
     return with_random_solution(csr_from_entries<double>(2 * count, 2 * count, entries));
 }
 
-/// A times a power of two, b times another: a product of products, or its square, would leave the range of numbers.
+/// A times powers of two: a product of products, or its square, would leave the range of numbers.
 template <class T>
 void expect_steps_of_any_scale(std::initializer_list<int> exponents) {
     const CsrMatrix<T> a = convert<T, double>(convection_diffusion<double>(12, 0.4).a);

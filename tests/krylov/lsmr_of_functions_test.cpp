@@ -84,7 +84,7 @@ TEST(LsmrOfFunctions, TellsTheNormalResidualByTheNormThatItTells) {
     }
 }
 
-/// A times a power of two, b times another: squares of norms leave the range of numbers.
+/// A times a factor by which squares of norms leave the range of numbers.
 class Magnified final : public OperatorWithTranspose<double> {
 public:
     Magnified(const AsFunctions& a, double factor) : a_(a), factor_(factor) {}

@@ -105,10 +105,7 @@ TEST(Minres, UsesAPositiveDefinitePreconditioner) {
     }
 }
 
-// Promise: krylov_solve.hpp, "M must be symmetric and positive definite"
-// Promise: solver.h, "A or M in cg, or M in minres, is not positive definite"
-/// A times a power of two, b times another: what an absolute threshold would take for nothing, or squares of which leave the
-/// range of numbers.
+/// A times powers of two: what an absolute threshold would take for nothing, or squares of which leave the range of numbers.
 template <class T>
 void expect_scale_does_not_matter(std::initializer_list<int> exponents) {
     const auto problem = convert<T, double>(shifted_laplacian(12, 0.3).a);
@@ -133,6 +130,8 @@ TEST(Minres, SolvesWhateverTheScaleOfA) {
     expect_scale_does_not_matter<double>({-700, -300, -57, 0, 57, 300, 700});
 }
 
+// Promise: krylov_solve.hpp, "M must be symmetric and positive definite"
+// Promise: solver.h, "A or M in cg, or M in minres, is not positive definite"
 TEST(Minres, SaysThatThePreconditionerIsIndefinite) {
     auto problem = shifted_laplacian(5, 5);  // a diagonal of -1
     for (const Accuracy accuracy : all_accuracies) {
