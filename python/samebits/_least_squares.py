@@ -41,12 +41,11 @@ def _told(found: dict[str, Any], x: np.ndarray, bnorm: float, aim: float, size: 
     return LsmrResult(x, istop, found["iterations"], normr, normar, found["matrix_norm"] / size, math.nan, float(norm(x)))
 
 
-def _column(b: Any, shape: tuple[int, int]) -> Any:
+def _column(b: Any, shape: tuple[int, int]) -> np.ndarray:
     """b, of one column or one row, in one dimension."""
-    given = b if hasattr(b, "shape") else _host_array(b, "b")
-    if b is None or math.prod(given.shape) != shape[0] or len(given.shape) > 2:
-        seen = "is None" if b is None else f"has the shape {tuple(given.shape)}, A {shape}"
-        raise _core.DimensionMismatch(f"lsmr: b {seen}; expected one column of so many rows as A has")
+    given = HOST.numbers(b, "b")
+    if given.size != shape[0] or given.ndim > 2:
+        raise _core.DimensionMismatch(f"lsmr: b has the shape {given.shape}, A {shape}; expected one column of so many rows as A has")
     return given.reshape(-1)
 
 

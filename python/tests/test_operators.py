@@ -355,6 +355,26 @@ def test_lsmr_says_how_it_ended():
         sb.lsmr(a, np.ones(4))
 
 
+class Series:
+    """As pandas tells of numbers: no array, but what NumPy makes one of."""
+
+    def __init__(self, numbers):
+        self.numbers = np.array(numbers)
+        self.shape, self.dtype = self.numbers.shape, self.numbers.dtype
+
+    def __array__(self, dtype=None, copy=None):
+        return self.numbers
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+@pytest.mark.parametrize("last", [3.0, 3j])
+def test_lsmr_takes_what_numpy_makes_an_array_of(last):
+    b = [1.0, 2.0, last]
+    for given in (Series(b), np.matrix(b), np.matrix(b).T):
+        found = sb.lsmr(np.eye(3), given)
+        assert found.istop == 1 and np.array_equal(found.x, sb.lsmr(np.eye(3), b).x)
+
+
 def with_adjoint(a):
     return spla.LinearOperator(a.shape, matvec=lambda x: a @ x, rmatvec=lambda y: a.conj().T @ y, dtype=a.dtype)
 
