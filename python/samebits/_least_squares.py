@@ -14,6 +14,7 @@ from ._complex_matrix import as_complex
 from ._matrix import Matrix, as_matrix
 from ._operators import without_entries
 from ._places import HOST
+from ._result import raise_again
 from ._solve import _with_values
 from ._vectors import norm
 
@@ -22,7 +23,7 @@ class LsmrResult(NamedTuple):
     """What `lsmr` found, as SciPy's tells it."""
 
     x: np.ndarray  #: the solution
-    istop: int  #: 0: x = 0 is it; 1: A x = b is solved; 2: least squares; 5: the limit of this precision; 7: maxiter; 8: not finite
+    istop: int  #: 0: x = 0 is it; 1: A x = b is solved; 2: least squares; 5: the limit of this precision; 7: maxiter, or Ctrl-C; 8: not finite
     itn: int  #: iterations, each of a product with A and one with its transpose
     normr: float  #: ``||b - A x||``, computed from x
     normar: float  #: ``||A^H (b - A x)||``, computed from x
@@ -148,6 +149,10 @@ def lsmr(
     -------
     LsmrResult
 
+    Notes
+    -----
+    Ctrl-C ends the iteration as it does in `solve`; ``error.result`` of the ``KeyboardInterrupt`` is what was found by then.
+
     Examples
     --------
     >>> import samebits as sb
@@ -188,9 +193,9 @@ def lsmr(
         "complex": False,
     }
     found, raised = system.solve(right, x, options)
-    if raised is not None:
-        raise raised
     result = _told(found, x, bnorm, aim * bnorm, size)
+    result = result._replace(x=whole(x)) if is_one_complex else result
+    raise_again(raised, result)
     if show:
         print(f"lsmr: {found['status']} after {result.itn} iterations, ||r|| = {result.normr:.1e}, ||A^H r|| = {result.normar:.1e}")
-    return result._replace(x=whole(x)) if is_one_complex else result
+    return result

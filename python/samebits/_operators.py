@@ -11,7 +11,7 @@ from ._arguments import device_number, into, number_of_threads, returned_vector
 from ._matrix import Matrix
 from ._places import HOST, Host, OnDevice, common_place, into_there, place_of, returned_there
 from ._preconditioner import Preconditioner, _check_inverse, preconditioner_of
-from ._result import Result
+from ._result import Result, raise_again
 from ._solve import Iteration, _callback, _guess, _make_complex
 
 
@@ -109,10 +109,7 @@ def run_operator(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str
     result = Result(x, [column], [], False)
     if options["complex"]:
         _make_complex(result)
-    if raised is not None:
-        if isinstance(raised, KeyboardInterrupt):
-            raised.result = result  # type: ignore[attr-defined]
-        raise raised
+    raise_again(raised, result)
     return result
 
 

@@ -13,19 +13,31 @@ HISTORY_DTYPE = np.dtype(
 )
 
 
-class ConvergenceWarning(UserWarning):
-    """A solve did not converge, or could not prove what a guarantee asked for."""
-
-
-class NotConverged(ArithmeticError):
-    """Raised by `Result.raise_for_status`; ``error.result`` is the result."""
+class _WithResult(Exception):
+    """What is told of a solve, with its result."""
 
     def __init__(self, message: str, result: Result) -> None:
         super().__init__(message)
         self.result = result
 
     def __reduce__(self) -> Any:
-        return NotConverged, (str(self), self.result)
+        return type(self), (str(self), self.result)
+
+
+class ConvergenceWarning(_WithResult, UserWarning):
+    """A solve did not converge, or could not prove what a guarantee asked for; ``warning.result`` is the result."""
+
+
+class NotConverged(_WithResult, ArithmeticError):
+    """Raised by `Result.raise_for_status`; ``error.result`` is the result."""
+
+
+def raise_again(raised: BaseException | None, result: Any) -> None:
+    """Raises what was raised while a solve ran, if anything was; a KeyboardInterrupt has what was found by then as ``result``."""
+    if isinstance(raised, KeyboardInterrupt):
+        raised.result = result  # type: ignore[attr-defined]
+    if raised is not None:
+        raise raised
 
 
 class Attempt(NamedTuple):

@@ -15,7 +15,7 @@ from ._complex_matrix import as_complex
 from ._matrix import Matrix, _device_of
 from ._places import Host, host_array, place_of, same_dtype
 from ._preconditioner import KINDS, Preconditioner
-from ._result import Attempt, ConvergenceWarning, Proof, Result
+from ._result import Attempt, ConvergenceWarning, Proof, Result, raise_again
 
 
 PRODUCTS_OF_A_SOLVE = 1000
@@ -269,10 +269,7 @@ def _run(
     result.proofs = [Proof(**{**p, "bounds": np.frombuffer(p["bounds"])}) for p in proofs]
     if options["complex"]:
         _make_complex(result)
-    if raised is not None:
-        if isinstance(raised, KeyboardInterrupt):
-            raised.result = result
-        raise raised
+    raise_again(raised, result)
     return result
 
 
@@ -355,8 +352,8 @@ def solve(
     Warns
     -----
     ConvergenceWarning
-        Where the tolerance was not met, or what a guarantee asked for could not be proven; `Result.raise_for_status` makes an error of
-        it.
+        Where the tolerance was not met, or what a guarantee asked for could not be proven; it has the result as ``result``.
+        `Result.raise_for_status` makes an error of it.
 
     Notes
     -----
@@ -405,5 +402,5 @@ def solve(
     right = _right_hand_side(place, b, matrix, rounds)
     result = _run(place, matrix, right, _guess(place, x0, right, rounds), m, options, callback)
     if (not result.converged and result.status != "stopped") or result._open_proof() is not None:
-        warnings.warn(f"solve: {result}", ConvergenceWarning, stacklevel=2)
+        warnings.warn(ConvergenceWarning(f"solve: {result}", result), stacklevel=2)
     return result

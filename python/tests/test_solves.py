@@ -112,6 +112,17 @@ def test_what_does_not_converge_warns():
         assert sb.solve(np.eye(2), [1.0, np.nan]).status == "non-finite"
 
 
+def test_a_warning_that_is_made_an_error_has_the_result():
+    a, b = poisson(), np.ones(900)
+    with warnings.catch_warnings(), pytest.raises(sb.ConvergenceWarning, match="solve: iteration limit") as caught:
+        warnings.simplefilter("error")
+        sb.solve(a, b, preconditioner="none", maxiter=2)
+    back = pickle.loads(pickle.dumps(caught.value))
+    for warning in (caught.value, back):
+        assert warning.result.iterations == 2 and relative_residual(a, b, warning.result.x) == pytest.approx(warning.result.residual)
+    assert str(back) == str(caught.value)
+
+
 @pytest.mark.parametrize("column", [0, 1, 2])
 def test_no_column_hides_a_nan(column):
     """Result.residual, "of several columns the largest, NaN where one is NaN"."""
@@ -311,6 +322,18 @@ def test_ctrl_c_ends_soon_and_leaves_x():
     assert time.perf_counter() - sent[0] < 0.1 + 0.4  # the second part for machines that do other things, too
     result = getattr(caught.value, "result", None)
     assert result is None or result.x.shape == b.shape
+
+
+@pytest.mark.usefixtures("answers_ctrl_c")
+@pytest.mark.parametrize("factor", [1.0, 1j])
+def test_ctrl_c_leaves_what_lsmr_found(factor):
+    a, b = sb.Matrix(hard() * factor), np.ones(40_000)
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt) as caught:
+        sb.lsmr(a, b, atol=1e-15, btol=0, maxiter=10**9, threads=1)
+    found = caught.value.result
+    assert found.istop == 7 and found.itn > 0 and found.x.dtype == a.dtype
+    assert np.linalg.norm(a.residual(b, found.x)) == pytest.approx(found.normr)
 
 
 def test_other_threads_run_meanwhile():
