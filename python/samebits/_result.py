@@ -104,8 +104,8 @@ class Result:
     x : ndarray
         The solution, or the best iterate, where b lies and in an array of the same library. In single precision a sum of two floats, in double.
     status : str
-        'converged', 'iteration limit', 'breakdown', 'stagnated', 'non-finite', 'indefinite' (for 'cg' and 'minres' only) or 'stopped' (by the
-        callback). Of several columns the first one that did not converge.
+        'converged', 'iteration limit', 'breakdown', 'stagnated', 'non-finite', 'indefinite' (for 'cg' and 'minres' only), 'stopped' (by the
+        callback) or 'singular' (proven so for a guarantee, before any iteration). Of several columns the first one that did not converge.
     converged : bool
         Whether all columns did.
     iterations : int
@@ -115,7 +115,8 @@ class Result:
     recursive_residual : float
         What the recursion believed; of several columns as `residual`.
     attempts : list of Attempt
-        The preconditioners that were tried, and the methods; empty where the preconditioner was given ready-made.
+        The preconditioners that were tried, and the methods; empty where the preconditioner was given ready-made, or A was
+        proven singular before.
     obstacle : str
         What is known to stand in the way, in one sentence, where not all was solved; else empty.
     profile : str
@@ -165,13 +166,13 @@ class Result:
         """The first one that did not succeed."""
         return next((p for p in self.proofs if p.status != "proven"), None)
 
-    def _is_refuted(self) -> bool:
-        """Whether nothing was iterated, as A was proven singular before."""
-        proof = self._open_proof()
-        return proof is not None and proof.status == "singular" and self.status == "iteration limit" and self.iterations == 0
-
     def _ending(self) -> str:
-        return "not solved" if self._is_refuted() else f"{self.status} after {_iterations(self.iterations)}"
+        return "not solved" if self.status == "singular" else f"{self.status} after {_iterations(self.iterations)}"
+
+    def _other_obstacle(self) -> str:
+        """The obstacle, unless a proof that failed says the same."""
+        proof = self._open_proof()
+        return "" if proof is not None and proof.reason == self.obstacle else self.obstacle
 
     def _said(self, proof: Proof) -> str:
         """What was proven; of several columns with the one that it is about."""
@@ -183,21 +184,21 @@ class Result:
             ("status", self._ending()),
             ("true residual", f"{self.residual:.1e}, updated residual {self.recursive_residual:.1e}"),
         ]
-        for a in [] if self._is_refuted() else self.attempts:
+        for a in self.attempts:
             said = a.refusal or f"{a.status} after {_iterations(a.iterations)}, residual {a.residual:.1e}"
             rows.append((f"{a.method} {a.preconditioner}" + (" (mixed)" if a.mixed else ""), said))
         for p in [self._open_proof() or self.proof] if self.proofs else []:
             estimate = f" (estimated, not proven: {p.estimated_error:.0e})" if p.estimated_error >= 0 else ""
             dropped = f"; {p.dropped} components that are not known to be 0 became 0 by the rule of zeros" if p.dropped else ""
             rows.append(("proof", f"{self._said(p)}{estimate}{dropped}"))
-        if self.obstacle:
+        if self._other_obstacle():
             rows.append(("obstacle", self.obstacle))
         return [*rows, ("fingerprint", self.fingerprint)]
 
     def __str__(self) -> str:
         proof = self._open_proof()
         open_proof = f"; {self._said(proof)}" if proof else ""
-        why = f"; {self.obstacle}" if self.obstacle else ""
+        why = f"; {self.obstacle}" if self._other_obstacle() else ""
         return f"{self._ending()}, true residual {self.residual:.1e}{open_proof}{why}"
 
     def __repr__(self) -> str:

@@ -225,6 +225,16 @@ def _attempt(found: dict[str, Any]) -> Attempt:
     )
 
 
+def _status(column: dict[str, Any], proof: Proof | None, stopped: bool) -> str:
+    """How a column ended: an iteration limit is also told of one that the callback stopped, and of one that was not iterated."""
+    if column["status"] != "iteration limit":
+        return column["status"]
+    if stopped:
+        return "stopped"
+    is_refuted = proof is not None and proof.status == "singular" and column["iterations"] == 0
+    return "singular" if is_refuted else "iteration limit"
+
+
 def _callback(callback: Callable[[Iteration], Any] | None, rows: int) -> Callable[..., Any] | None:
     if callback is None:
         return None
@@ -261,12 +271,12 @@ def _run(
     told = _callback(callback, matrix.shape[0])
     found = _core.solve(matrix._core, given, b.ndim == 1, right, x, low, options, told)
     columns, attempts, proofs, profile, obstacle, stopped, raised = found
-    if stopped:
-        columns = [{**c, "status": "stopped" if c["status"] == "iteration limit" else c["status"]} for c in columns]
     whole = x if low is None else place.cast(x, np.dtype(np.float64)) + low
-    result = Result(place.shaped(whole, tuple(b.shape)), columns, [_attempt(a) for a in attempts], options["history"])
-    result.obstacle, result.profile = obstacle, profile if attempts else ""
-    result.proofs = [Proof(**{**p, "bounds": np.frombuffer(p["bounds"])}) for p in proofs]
+    made: list[Any] = [Proof(**{**p, "bounds": np.frombuffer(p["bounds"])}) for p in proofs]
+    ended = [{**c, "status": _status(c, p, stopped)} for c, p in zip(columns, made or [None] * len(columns))]
+    tried = [] if any(c["status"] == "singular" for c in ended) else [_attempt(a) for a in attempts]
+    result = Result(place.shaped(whole, tuple(b.shape)), ended, tried, options["history"])
+    result.obstacle, result.profile, result.proofs = obstacle, profile if attempts else "", made
     if options["complex"]:
         _make_complex(result)
     raise_again(raised, result)
@@ -338,7 +348,8 @@ def solve(
     guarantee : {'none', 'bound', 'rounded'}
         'bound' proves how far each component can be off, 'rounded' rounds the solution once, component by component, proven: bits that
         depend on A and b alone. `Result.proof` says what was proven. A solution proven to be rounded counts as converged whatever its
-        residual is, since no other x is nearer. What is proven singular is not iterated. Not with a `Preconditioner` that is made.
+        residual is, since no other x is nearer. What is proven singular is not iterated, and has
+        the status 'singular'. Not with a `Preconditioner` that is made.
     device : str, optional
         None, the default, is that of `a` or `b` where one lies on a CUDA device, else the first CUDA device where there is one, else the
         processor.

@@ -67,11 +67,33 @@ def test_columns_have_a_proof_each():
     assert np.array_equal(r.x, np.array(alone).T)
 
 
-def test_singular_matrices_are_named():
+@pytest.mark.parametrize("factor", [1.0, 1j])
+@pytest.mark.parametrize("guarantee", ["bound", "rounded"])
+def test_singular_matrices_are_named(guarantee, factor):
     with pytest.warns(sb.ConvergenceWarning, match="solve: not solved, true residual"):
-        r = sb.solve([[1.0, -1.0], [-1.0, 1.0]], [1.0, 1.0], guarantee="bound")
-    assert r.proof.status == "singular" and "A times ones" in r.proof.reason
+        r = sb.solve(np.array([[1.0, -1.0], [-1.0, 1.0]]) * factor, [1.0, 1.0], guarantee=guarantee)
+    assert r.status == r.proof.status == "singular" and r.iterations == 0 and r.attempts == [] and "A times ones" in r.proof.reason
     assert "iteration limit" not in repr(r)
+    assert r.obstacle == r.proof.reason and str(r).count(r.obstacle) == repr(r).count(r.obstacle) == 1
+
+
+def test_every_column_of_a_singular_system_has_its_status():
+    with pytest.warns(sb.ConvergenceWarning, match=r"solve: not solved, .*; proofs\[0\] singular: A is singular: [^;]*zero$"):
+        r = sb.solve([[1.0, -1.0], [-1.0, 1.0]], [[0.0, 1.0], [0.0, 1.0]], guarantee="bound")
+    assert [column["status"] for column in r.columns] == ["converged", "singular"] and r.status == "singular"
+
+
+def test_a_limit_of_no_iterations_is_one():
+    with pytest.warns(sb.ConvergenceWarning, match="solve: iteration limit after 0 iterations"):
+        assert sb.solve([[4.0, 1.0], [1.0, 3.0]], [1.0, 2.0], guarantee="bound", maxiter=0).status == "iteration limit"
+
+
+def test_an_obstacle_beside_a_failed_proof_is_told():
+    r = sb.Result(np.zeros(1), [{"status": "stagnated", "iterations": 1, "residual": 1.0, "recursive_residual": 1.0, "history": []}], [], False)
+    r.obstacle = "a row is empty"
+    with pytest.warns(sb.ConvergenceWarning):
+        r.proofs = sb.solve([[1.0, 2.0], [2.0, 4.0]], [1.0, 0.0], guarantee="bound").proofs
+    assert str(r).endswith("multiples of one another; a row is empty") and "\nobstacle         a row is empty\n" in repr(r)
 
 
 def test_certificates_serve_any_right_hand_side():
