@@ -195,8 +195,12 @@ def into(apply: Callable[[np.ndarray], Any], what: str) -> Callable[[np.ndarray,
     return fill
 
 
+def has_integers_beyond(array: np.ndarray, most: int) -> bool:
+    return array.size > 0 and bool(array.max() > most or array.min() < -most)
+
+
 def _from_integers(array: np.ndarray, name: str) -> np.ndarray:
-    if array.dtype.itemsize == 8 and array.size and (array.max() > 2**53 or array.min() < -(2**53)):
+    if array.dtype.itemsize == 8 and has_integers_beyond(array, 2**53):
         raise _core.InvalidArgument(f"{name} has integers beyond 2^53, which doubles cannot hold; convert it to float64 yourself")
     return array.astype(np.float64)
 
@@ -228,18 +232,9 @@ def _described(array: np.ndarray) -> str:
     return f"holds Python objects, the first of the type {type(array.flat[0]).__name__}"
 
 
-def doubles_beside_floats(name: str) -> _core.InvalidArgument:
+def doubles_beside_floats(name: str, seen: str = "doubles") -> _core.InvalidArgument:
     """The refusal to round; what changes no value comes first."""
     return _core.InvalidArgument(
-        f"{name} has doubles, the matrix floats; make the matrix of doubles, A.astype('float64') (of complex numbers 'complex128'), "
+        f"{name} has {seen}, the matrix floats; make the matrix of doubles, A.astype('float64') (of complex numbers 'complex128'), "
         f"which changes no value, or round {name} yourself: {name}.astype('float32') (of complex numbers 'complex64')"
     )
-
-
-def as_dtype(array: np.ndarray, dtype: np.dtype, name: str) -> np.ndarray:
-    """Floats become doubles, which changes no value; doubles do not become floats silently."""
-    if array.dtype == dtype:
-        return array
-    if dtype == np.float64:
-        return array.astype(np.float64)
-    raise doubles_beside_floats(name)

@@ -57,7 +57,7 @@ class Certificate:
         if self._is_complex:
             shape = whole_shape(self._matrix)[:1] * 2
             b, x, x_low = (
-                None if given is None and name == "x_low" else parts_of_vector(given, name, shape[0], shape)
+                None if given is None and name == "x_low" else parts_of_vector(given, name, shape[0], shape, self._matrix.dtype)
                 for given, name in ((b, "b"), (x, "x"), (x_low, "x_low"))
             )
         bounds = self._bounds(b, x, x_low)

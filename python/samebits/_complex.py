@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _core
 from ._arguments import returned_vector
-from ._places import HOST, place_of, returned_numbers_there
+from ._places import HOST, beside_a_matrix, place_of, returned_numbers_there
 
 REAL_OF_COMPLEX = {np.dtype(np.complex128): np.dtype(np.float64), np.dtype(np.complex64): np.dtype(np.float32)}
 
@@ -65,18 +65,18 @@ def parts(x: Any, name: str = "x") -> Any:
     return real.T if array.ndim == 2 else real
 
 
-def parts_of_rows(x: Any, name: str, rows: int, shape: tuple[int, int]) -> Any:
-    """The parts of what must have so many rows because the matrix has this shape."""
-    found = parts(x, name)
+def parts_of_rows(x: Any, name: str, rows: int, shape: tuple[int, int], dtype: np.dtype) -> Any:
+    """The parts of what must have so many rows because the matrix, of this dtype, has this shape."""
+    found = parts(beside_a_matrix(x, dtype, name), name)
     if found.shape[0] != 2 * rows:
         expected = f"{rows} elements, or so many rows in two dimensions"
         raise _core.DimensionMismatch(f"{name} has the shape {whole_shape(found)}, the matrix {shape}; expected {expected}")
     return found
 
 
-def parts_of_vector(x: Any, name: str, rows: int, shape: tuple[int, int]) -> Any:
+def parts_of_vector(x: Any, name: str, rows: int, shape: tuple[int, int], dtype: np.dtype) -> Any:
     """The parts of a vector, which must have so many elements."""
-    return of_vector(parts_of_rows(x, name, rows, shape), name)
+    return of_vector(parts_of_rows(x, name, rows, shape, dtype), name)
 
 
 def of_vector(found: Any, name: str) -> Any:

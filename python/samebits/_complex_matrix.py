@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arguments import as_dtype, doubles_beside_floats, number_of_threads
+from ._arguments import doubles_beside_floats, number_of_threads
 from ._complex import REAL_OF_COMPLEX, complex_array, complex_dtype, csr_of_dense, of_vector, parts, parts_of_rows
 from ._complex import parts_of_vector, real_form, whole, whole_shape
 from ._matrix import PARTS, Matrix, _device_of, _narrow_indices, _row_offsets, _shape, _sparse_parts
-from ._places import HOST, host_array, place_of
+from ._places import HOST, beside_a_matrix, host_array, place_of, same_dtype
 from ._vectors import _with_a_unit_stride
 
 
@@ -141,13 +141,13 @@ class ComplexMatrix(Matrix):
         """``b - A (x + x_low)``; with 'exact' both parts of every element are rounded once."""
         low = None if x_low is None else of_vector(self._parts_of(x_low, "x_low"), "x_low")
         into = None if out is None else self._parts_to_write(out)
-        right, given = parts_of_vector(b, "b", self.shape[0], self.shape), of_vector(self._parts_of(x, "x"), "x")
+        right, given = parts_of_vector(b, "b", self.shape[0], self.shape, self.dtype), of_vector(self._parts_of(x, "x"), "x")
         r = whole(self.real_form.residual(right, given, x_low=low, accuracy=accuracy, out=into))
         return r if out is None else out
 
     def _parts_of(self, x: Any, name: str) -> Any:
         """Of what the matrix is multiplied with."""
-        return parts_of_rows(x, name, self.shape[1], self.shape)
+        return parts_of_rows(x, name, self.shape[1], self.shape, self.dtype)
 
     def _parts_to_write(self, out: Any) -> Any:
         place = place_of(out, "out")
@@ -160,7 +160,7 @@ class ComplexMatrix(Matrix):
 
     def update(self, values: Any) -> None:
         """New values in the same places, in the order of the entries."""
-        given = complex_array(values, "values")
+        given = complex_array(beside_a_matrix(values, self.dtype, "values"), "values")
         if given.dtype != self.dtype and self.dtype == np.complex64:
             raise doubles_beside_floats("values")
         if given.shape != self._csr[2].shape:
@@ -196,7 +196,8 @@ def _solve_dense_triangular(a: Any, b: Any, lower: bool, unit_diagonal: bool, ac
     place = place_of(b, "b")
     if place is not HOST:
         raise _core.InvalidArgument(f"b lies {place.words}, and with dense triangles the processor solves; make the matrix sparse")
-    right = as_dtype(parts_of_vector(b, "b", elements.shape[0], elements.shape), REAL_OF_COMPLEX[elements.dtype], "b")
+    given = parts_of_vector(b, "b", elements.shape[0], elements.shape, elements.dtype)
+    right = same_dtype(HOST, given, REAL_OF_COMPLEX[elements.dtype], "b")
     x = np.zeros(right.shape, right.dtype)
     solve = _core.solve_dense_triangular64 if elements.dtype == np.complex64 else _core.solve_dense_triangular128
     device = a._device if isinstance(a, Matrix) else _device_of(a)
@@ -210,7 +211,7 @@ def solve_complex_triangular(a: Any, b: Any, lower: bool, unit_diagonal: bool, a
         return _solve_dense_triangular(a, b, lower, unit_diagonal, accuracy, threads)
     matrix = as_complex(a) if isinstance(a, Matrix) else ComplexMatrix(a, threads=threads)
     place = matrix._place_of(b=b)
-    right = matrix.real_form._vector(parts_of_vector(b, "b", matrix.shape[0], matrix.shape), "b", place)
+    right = matrix.real_form._vector(parts_of_vector(b, "b", matrix.shape[0], matrix.shape, matrix.dtype), "b", place)
     x = place.zeros((2 * matrix.shape[0],), matrix.real_form.dtype)
     place.wait()
     solve = _core.solve_triangular64 if matrix.dtype == np.complex64 else _core.solve_triangular128

@@ -269,7 +269,7 @@ class Matrix:
             y = np.empty(self.shape[0], self.dtype)
             self._core.multiply(x, y, _EXACT)
             return y
-        array = place_of(x, "x").floats(x, "x")
+        array = same_dtype(place_of(x, "x"), x, self.dtype, "x")
         return self.matvec(array) if array.ndim == 1 else self.matmat(array)
 
     def _place_of(self, **vectors: Any) -> Host:
@@ -320,7 +320,7 @@ class Matrix:
                [4., 4.]])
         """
         place = self._place_of(x=x)
-        array = same_dtype(place, place.floats(x, "x"), self.dtype, "x")
+        array = same_dtype(place, x, self.dtype, "x")
         if array.ndim != 2 or array.shape[0] != self.shape[1]:
             shape = tuple(array.shape)
             expected = f"a vector of {self.shape[1]} elements or a matrix of {self.shape[1]} rows"
@@ -370,7 +370,7 @@ class Matrix:
         place, place_of_values = self._place, place_of(values, "values")
         if (type(place), place.device) != (type(place_of_values), place_of_values.device):
             raise _core.InvalidArgument(f"values lie {place_of_values.words}, those of the matrix {place.words}; expected them there")
-        array = same_dtype(place, place.floats(values, "values"), self.dtype, "values")
+        array = same_dtype(place, values, self.dtype, "values")
         expected = tuple(self._parts[-1].shape)
         if tuple(array.shape) != expected:
             raise _core.DimensionMismatch(f"values have the shape {tuple(array.shape)}; expected {expected}")
@@ -388,11 +388,11 @@ class Matrix:
 
     def _vector(self, x: Any, name: str, place: Host = HOST) -> Any:
         """One dimension, one element after the other, of this matrix's dtype."""
-        array = place.floats(x, name)
+        array = same_dtype(place, x, self.dtype, name)
         if array.ndim != 1:
             shape = tuple(array.shape)
             raise _core.InvalidArgument(f"{name} has {array.ndim} dimensions, the shape {shape}; expected one dimension")
-        return place.by_columns(same_dtype(place, array, self.dtype, name))
+        return place.by_columns(array)
 
     def _host_parts(self) -> tuple[np.ndarray, ...]:
         return tuple(self._place.host(part) for part in self._parts)

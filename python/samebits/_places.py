@@ -9,7 +9,7 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _core
-from ._arguments import _host_array, as_dtype, doubles_beside_floats, float_array, with_its_numbers
+from ._arguments import _host_array, doubles_beside_floats, float_array, has_integers_beyond, with_its_numbers
 
 _CUDA = (2, 13)  # kDLCUDA and kDLCUDAManaged, of DLPack
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -39,6 +39,8 @@ class Host:
     def numbers(self, x: Any, name: str) -> Any:
         """An array of doubles, floats or complex numbers of either with the very values given."""
         array = _host_array(x, name)
+        if array.dtype == np.float16:
+            return array.astype(np.float64)  # for sums and products that floats would round
         if array.dtype.kind != "c":
             return self.floats(x, name)
         native = array.dtype.newbyteorder("=")
@@ -339,14 +341,25 @@ def host_array(x: Any, name: str = "x") -> np.ndarray:
     return place_of(x, name).host(x, name)
 
 
-def same_dtype(place: Host, x: Any, dtype: np.dtype, name: str) -> Any:
-    """Floats become doubles, which changes no value; doubles do not become floats silently."""
-    if place is HOST:
-        return as_dtype(x, dtype, name)
-    if place.dtype(x) == dtype:
+def beside_a_matrix(x: Any, dtype: np.dtype, name: str) -> Any:
+    """Integers, booleans and float16 as floats where this is the dtype of a matrix of floats, real or complex; all else as given."""
+    if dtype not in (np.float32, np.complex64) or place_of(x, name) is not HOST:
         return x
+    array = _host_array(x, name)
+    if array.dtype.kind not in "biu" and array.dtype != np.float16:
+        return x
+    if array.dtype.itemsize >= 4 and has_integers_beyond(array, 2**24):
+        raise doubles_beside_floats(name, "integers beyond 2^24")
+    return array.astype(np.float32)
+
+
+def same_dtype(place: Host, x: Any, dtype: np.dtype, name: str) -> Any:
+    """The numbers of x as those of a matrix of this dtype, without rounding: doubles do not become floats silently."""
+    array = place.floats(beside_a_matrix(x, dtype, name), name)
+    if place.dtype(array) == dtype:
+        return array
     if dtype == np.float64:
-        return place.cast(x, dtype)
+        return place.cast(array, dtype)
     raise doubles_beside_floats(name)
 
 

@@ -140,7 +140,7 @@ class Preconditioner:
 
     def __matmul__(self, r: Any) -> Any:
         if self._of_parts is not None:
-            return whole(self._of_parts @ parts_of_vector(r, "r", self.shape[0], self.shape))
+            return whole(self._of_parts @ parts_of_vector(r, "r", self.shape[0], self.shape, self.dtype))
         return self._apply(r)
 
     def _on_parts(self, rows: int) -> Preconditioner:
@@ -157,7 +157,7 @@ class Preconditioner:
 
     def _apply(self, r: Any) -> Any:
         place = place_of(r, "r")
-        given = same_dtype(place, place.floats(r, "r"), self.dtype, "r")
+        given = same_dtype(place, r, self.dtype, "r")
         if given.ndim != 1:
             raise _core.InvalidArgument(f"r has {given.ndim} dimensions, the shape {tuple(given.shape)}; expected one dimension")
         given = place.by_columns(given)

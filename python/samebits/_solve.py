@@ -13,7 +13,7 @@ from ._arguments import accuracy_number, text, tolerances, whole_number
 from ._complex import is_complex, parts, parts_of_rows, whole, whole_shape
 from ._complex_matrix import as_complex
 from ._matrix import Matrix, _device_of
-from ._places import Host, host_array, place_of, same_dtype
+from ._places import Host, beside_a_matrix, host_array, place_of, same_dtype
 from ._preconditioner import KINDS, Preconditioner
 from ._result import Attempt, ConvergenceWarning, Proof, Result, raise_again
 
@@ -114,12 +114,12 @@ def _in_precision(matrix: Matrix, precision: str | None) -> Matrix:
 
 
 def _right_hand_side(place: Host, b: Any, matrix: Matrix, rounds: bool) -> Any:
-    array = place.floats(b, "b")
+    array = place.cast(place.floats(b, "b"), matrix.dtype) if rounds else same_dtype(place, b, matrix.dtype, "b")
     if array.ndim not in (1, 2) or array.shape[0] != matrix.shape[0]:
         shape = tuple(array.shape)
         expected = f"{matrix.shape[0]} elements, or so many rows in two dimensions"
         raise _core.DimensionMismatch(f"b has the shape {shape}, the matrix {matrix.shape}; expected {expected}")
-    return place.cast(array, matrix.dtype) if rounds else same_dtype(place, array, matrix.dtype, "b")
+    return array
 
 
 def _guess(place: Host, x0: Any, b: Any, rounds: bool) -> Any:
@@ -127,11 +127,10 @@ def _guess(place: Host, x0: Any, b: Any, rounds: bool) -> Any:
     dtype = place.dtype(b)
     if x0 is None:
         return place.zeros((math.prod(b.shape),), dtype)
-    array = place.floats(x0, "x0")
+    array = place.cast(place.floats(x0, "x0"), dtype) if rounds else same_dtype(place, x0, dtype, "x0")
     if array.shape != b.shape:
         raise _core.DimensionMismatch(f"x0 has the shape {tuple(array.shape)}, b {tuple(b.shape)}; expected equal ones")
-    same = place.cast(array, dtype) if rounds else same_dtype(place, array, dtype, "x0")
-    return place.copied(place.by_columns(same))
+    return place.copied(place.by_columns(array))
 
 
 def _tolerances(rtol: Any, atol: Any) -> dict[str, float]:
@@ -163,11 +162,12 @@ def _real_form(a: Any, device: str | None, threads: int | None) -> Matrix:
     return matrix.real_form
 
 
-def _real_system(a: Any, b: Any, x0: Any, device: str | None, threads: int | None) -> tuple[Any, Any, Any]:
+def _real_system(a: Any, b: Any, x0: Any, rounds: bool, device: str | None, threads: int | None) -> tuple[Any, Any, Any]:
     """The real form of A, and the parts of b and x0; at least one of them is complex."""
     real = _real_form(a, _device_for(a, b, device), threads)
-    right = parts_of_rows(b, "b", real.shape[0] // 2, whole_shape(real)[:1] * 2)
-    guess = None if x0 is None else parts(x0, "x0")
+    dtype = np.dtype(np.float64) if rounds else real.dtype
+    right = parts_of_rows(b, "b", real.shape[0] // 2, whole_shape(real)[:1] * 2, dtype)
+    guess = None if x0 is None else parts(beside_a_matrix(x0, dtype, "x0"), "x0")
     if guess is not None and guess.shape != right.shape:
         raise _core.DimensionMismatch(f"x0 has the shape {whole_shape(guess)}, b {whole_shape(right)}; expected equal ones")
     return real, right, guess
@@ -400,12 +400,12 @@ def solve(
         raise _core.InvalidArgument(f"guarantee {guarantee!r} needs a preconditioner that is made here; give its kind")
     if isinstance(m, Preconditioner) and options["mixed"]:
         raise _core.InvalidArgument("precision 'mixed' makes its preconditioner itself, in single; give its kind")
+    rounds = precision == "single"
     if options["complex"]:
-        a, b, x0 = _real_system(a, b, x0, device, threads)
+        a, b, x0 = _real_system(a, b, x0, rounds, device, threads)
         m = m._on_parts(a.shape[0] // 2) if isinstance(m, Preconditioner) else m
         callback = _complex_callback(callback)
     matrix = _matrix_to_solve(a, _device_for(a, b, device), threads)
-    rounds = precision == "single"
     place = matrix._place_of(b=b, x0=x0)
     if rounds:
         _check_range(matrix, place, b, x0, options["complex"])

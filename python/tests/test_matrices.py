@@ -191,6 +191,37 @@ def test_floats():
     assert (sb.Matrix(a.astype(np.float64)) @ x).dtype == np.float64
 
 
+@pytest.mark.parametrize("factor", [1, 1j])
+@pytest.mark.parametrize("given", [[3, 0, 2**24], np.array([-(2**24), 1, 0]), np.array([True, False, True]), np.array([0.5, 2, -1], "f2")])
+def test_floats_beside_integers(given, factor):
+    """Integers, booleans and float16 that floats hold are taken beside a matrix of floats, as the floats that they are."""
+    dtype = np.complex64 if factor == 1j else np.float32
+    dense = (np.eye(3) * 2 * factor).astype(dtype)
+    x = np.array(given, np.float32)
+    for a in (dense, sp.csr_array(dense)):
+        m = sb.Matrix(a)
+        assert (m @ given).dtype == dtype and np.array_equal(m @ given, m @ x)
+        assert np.array_equal(m.matvec(given), m @ x) and np.array_equal(m @ np.stack([given, given], axis=1), np.stack([m @ x, m @ x], axis=1))
+        assert np.array_equal(m.residual(given, given, x_low=given), m.residual(x, x, x_low=x))
+        assert np.array_equal(sb.solve(m, given, x0=given).x, sb.solve(m, x, x0=x).x)
+        assert np.array_equal(sb.Preconditioner(m, "klu") @ given, sb.Preconditioner(m, "klu") @ x)
+        assert np.array_equal(sb.solve_triangular(a, given), sb.solve_triangular(a, x))
+        assert np.array_equal(sb.certify(m).error_bound(given, given), sb.certify(m).error_bound(x, x))
+    diagonal = sb.Matrix(sp.csr_array(dense))
+    diagonal.update(given)
+    assert diagonal.dtype == dtype and np.array_equal(diagonal @ np.ones(3, np.float32), x)
+
+
+@pytest.mark.parametrize("factor", [1, 1j])
+def test_integers_that_no_float_holds_are_refused_beside_floats(factor):
+    a = (np.eye(1) * factor).astype(np.complex64 if factor == 1j else np.float32)
+    for given in ([2**24 + 1], np.array([-(2**24) - 1], np.int32)):
+        for call in (lambda: sb.Matrix(a) @ given, lambda: sb.solve(a, given), lambda: sb.solve(a, [1], x0=given)):
+            with pytest.raises(sb.InvalidArgument, match=r"(x|b|x0) has integers beyond 2\^24, the matrix floats; make the matrix of doubles"):
+                call()
+        assert sb.solve(a, given, precision="single").converged  # which is asked to round
+
+
 def test_out():
     a, x = random_sparse()
     m, y = sb.Matrix(a), np.empty(a.shape[0])

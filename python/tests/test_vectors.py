@@ -93,7 +93,8 @@ def test_takes_what_numpy_takes():
     assert sb.sum(np.arange(6).reshape(2, 3)) == 15
     assert sb.sum(np.ones((4, 4))[::2, ::2]) == 4
     assert sb.sum(np.array([True, False])) == 1
-    assert sb.sum(np.array([0.5], np.float16)) == 0.5
+    assert sb.sum(np.array([1.0, 2.0**-24], np.float16)) == 1 + 2.0**-24 and sb.sum_expansion(np.float16([0.5])).dtype == float
+    assert sb.vdot(np.float16([1.0, 2.0**-12]), np.float16([1.0, 2.0**-12])) == 1 + 2.0**-24
     assert sb.sum(np.array([1.5], ">f8")) == 1.5
     assert sb.sum([]) == 0
     assert sb.sum(3.0) == 3
