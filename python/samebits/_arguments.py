@@ -216,7 +216,7 @@ def float_array(x: Any, name: str) -> np.ndarray:
     if dtype == np.float16:
         return array.astype(np.float32)
     if dtype.kind == "c":
-        raise _core.NotSupported(f"{name} is complex; only real numbers are supported")
+        raise _core.NotSupported(f"{name} is complex, beside real numbers; make the matrix complex, sb.Matrix(A.astype(complex))")
     if array.size == 0 and dtype == object:
         return array.astype(np.float64)
     raise _core.InvalidArgument(f"{name} {_described(array)}; expected float64, float32, or integers that doubles can hold")

@@ -11,7 +11,7 @@ from ._arguments import accuracy_number, text, whole_number
 from ._complex import is_complex, parts_of_vector, whole_shape
 from ._matrix import Matrix
 from ._preconditioner import KINDS
-from ._solve import METHODS, _matrix_to_solve, _real_form, _tolerances
+from ._solve import _matrix_to_solve, _real_form, _tolerances, method_name
 
 
 class Certificate:
@@ -125,7 +125,7 @@ def certify(
         "accuracy": accuracy_number(accuracy),
         **_tolerances(rtol, 0.0),
         "preconditioner": text("none" if preconditioner is None else preconditioner, "preconditioner", f"'auto', {KINDS}, or None"),
-        "method": text(method, "method", f"'auto', {METHODS}"),
+        "method": method_name(method),
         "profile": text(profile, "profile", "'auto', 'processor' or 'gpu'"),
         "maxiter": whole_number(maxiter, "maxiter"),
         "restart": 30,

@@ -22,7 +22,7 @@ def is_complex(x: Any) -> bool:
     if isinstance(x, str) or x is None:
         return False
     dtype = getattr(x, "dtype", None)
-    if dtype is None and isinstance(x, (list, tuple, complex)):
+    if dtype is None and (isinstance(x, (list, tuple, complex)) or hasattr(x, "__array__")):
         try:
             dtype = np.asarray(x).dtype
         except ValueError:  # rows of different lengths, which others refuse

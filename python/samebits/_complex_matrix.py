@@ -53,8 +53,6 @@ class ComplexMatrix(Matrix):
         if isinstance(a, Matrix):
             a = as_complex(a)
         sparse = [*a._csr] if isinstance(a, ComplexMatrix) else _sparse_parts(a)
-        if sparse is None and hasattr(a, "matvec"):
-            raise _core.NotSupported(f"the matrix is a {type(a).__name__}; only matrices with entries are supported")
         if sparse is None:
             sparse = csr_of_dense(complex_array(a, "the matrix"))
         there = -1 if isinstance(a, ComplexMatrix) else _device_of(a)
@@ -186,7 +184,7 @@ def as_complex(matrix: Matrix) -> ComplexMatrix:
 
 
 def _is_dense(a: Any) -> bool:
-    return not a.is_sparse if isinstance(a, Matrix) else _sparse_parts(a) is None and not hasattr(a, "matvec")
+    return not a.is_sparse if isinstance(a, Matrix) else _sparse_parts(a) is None
 
 
 def _solve_dense_triangular(a: Any, b: Any, lower: bool, unit_diagonal: bool, accuracy: int, threads: int | None) -> np.ndarray:

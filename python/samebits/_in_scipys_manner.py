@@ -18,6 +18,7 @@ from ._places import Host
 from ._preconditioner import Preconditioner, preconditioner_of, preconditioner_on_parts
 from ._result import Result
 from ._solve import (
+    SQUARE,
     Iteration,
     _complex_callback,
     _device_for,
@@ -110,7 +111,7 @@ def _system(method: str, a: Any) -> Any:
         seen = "None" if a is None else f"of the type {type(a).__name__}"
         raise _core.InvalidArgument(f"{method}: A is {seen}, which has no shape; expected a matrix, or an operator with shape and matvec")
     if len(a.shape) != 2 or a.shape[0] != a.shape[1]:
-        raise _core.DimensionMismatch(f"{method}: A has the shape {tuple(a.shape)}; expected a square one")
+        raise _core.DimensionMismatch(f"{method}: A has the shape {tuple(a.shape)}; {SQUARE}")
     return a
 
 

@@ -72,7 +72,7 @@ def _device_of(a: Any) -> int:
 
 
 def _sparse_parts(a: Any) -> list[Any] | None:
-    """Row offsets, column indices and values of what is sparse; None for what is not."""
+    """Row offsets, column indices and values of what is sparse; None for what is dense."""
     if _is_of_torch(a):
         return [part.detach() for part in (a.crow_indices(), a.col_indices(), a.values())]
     if hasattr(a, "tocsr") and hasattr(a, "shape"):
@@ -82,6 +82,9 @@ def _sparse_parts(a: Any) -> list[Any] | None:
             return rows_of_coordinates(a)
         rows = a if getattr(a, "format", "") == "csr" else a.tocsr()
         return [rows.indptr, rows.indices, rows.data]
+    if hasattr(a, "matvec"):
+        others = "bicgstab, cg, gmres, minres, idr, bicgstab2, cocg and lsmr take operators, too"
+        raise _core.NotSupported(f"the matrix is of the type {type(a).__name__}; expected a matrix with entries ({others})")
     return None
 
 
@@ -165,8 +168,6 @@ class Matrix:
             self._take_sparse(a.shape, *a._parts) if a.is_sparse else self._take(a.shape, *a._parts)
             return
         sparse = _sparse_parts(a)
-        if sparse is None and hasattr(a, "matvec"):
-            raise _core.NotSupported(f"the matrix is a {type(a).__name__}; only matrices with entries are supported")
         if sparse is None:
             elements = float_array(a if there < 0 else host_array(a), "the matrix")
             if elements.ndim != 2:

@@ -22,6 +22,7 @@ PRODUCTS_OF_A_SOLVE = 1000
 LEAST_SINGLE = math.nextafter(2.0**-150, 1)  #: what is less becomes 0 as a float; 2^-150 is a tie
 LARGEST_SINGLE = math.nextafter(2.0**128 - 2.0**103, 0)  #: what is greater becomes infinite
 METHODS = "'bicgstab', 'cg', 'gmres', 'minres', 'idr', 'bicgstab2' or 'cocg'"
+SQUARE = "expected a square one (lsmr finds the least squares of others)"
 
 
 class _Step(NamedTuple):
@@ -133,6 +134,14 @@ def _guess(place: Host, x0: Any, b: Any, rounds: bool) -> Any:
     return place.copied(place.by_columns(array))
 
 
+def method_name(method: Any) -> str:
+    """The name of a method, which the library knows or refuses."""
+    name = text(method, "method", f"'auto', {METHODS}")
+    if name == "lsmr":
+        raise _core.InvalidArgument(f"method is 'lsmr', which is a function of its own, sb.lsmr(A, b); expected 'auto', {METHODS}")
+    return name
+
+
 def _tolerances(rtol: Any, atol: Any) -> dict[str, float]:
     """The two as numbers, one of them above 0."""
     found = tolerances(rtol=rtol, atol=atol)
@@ -142,10 +151,11 @@ def _tolerances(rtol: Any, atol: Any) -> dict[str, float]:
 
 
 def _matrix_to_solve(a: Any, device: str | None, threads: int | None) -> Matrix:
-    """A matrix that many products will be made with."""
-    if isinstance(a, Matrix):
-        return a
-    return Matrix(a, device=device, threads=threads, expected_products=PRODUCTS_OF_A_SOLVE)
+    """A square matrix that many products will be made with."""
+    matrix = a if isinstance(a, Matrix) else Matrix(a, device=device, threads=threads, expected_products=PRODUCTS_OF_A_SOLVE)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise _core.DimensionMismatch(f"A has the shape {matrix.shape}; {SQUARE}")
+    return matrix
 
 
 def _device_for(a: Any, b: Any, device: str | None) -> str | None:
@@ -156,10 +166,7 @@ def _device_for(a: Any, b: Any, device: str | None) -> str | None:
 
 def _real_form(a: Any, device: str | None, threads: int | None) -> Matrix:
     """That of a square matrix, complex or to be taken for complex."""
-    matrix = as_complex(_matrix_to_solve(a, device, threads))
-    if matrix.shape[0] != matrix.shape[1]:
-        raise _core.DimensionMismatch(f"A has the shape {matrix.shape}; expected a square one")
-    return matrix.real_form
+    return as_complex(_matrix_to_solve(a, device, threads)).real_form
 
 
 def _real_system(a: Any, b: Any, x0: Any, rounds: bool, device: str | None, threads: int | None) -> tuple[Any, Any, Any]:
@@ -388,7 +395,7 @@ def solve(
         "mixed": precision == "mixed",
         "accuracy": accuracy_number(accuracy),
         **_tolerances(rtol, atol),
-        "method": text(method, "method", f"'auto', {METHODS}"),
+        "method": method_name(method),
         "profile": text(profile, "profile", "'auto', 'processor' or 'gpu'"),
         "maxiter": whole_number(maxiter, "maxiter"),
         "restart": whole_number(restart, "restart", least=1),

@@ -151,6 +151,19 @@ def test_solve_mixes_real_and_complex():
     assert (x == [-1j, 1]).all()
 
 
+def test_what_only_numpy_knows_to_be_complex_is_taken():
+    class Numbers:
+        def __init__(self, numbers):
+            self.numbers = np.array(numbers)
+
+        def __array__(self, dtype=None, copy=None):
+            return self.numbers
+
+    a, b = np.array([[4.0, 1.0], [1.0, 3.0]]), [5j, 4j]
+    assert np.allclose(sb.solve(a, Numbers(b)).x, [1j, 1j]) and np.allclose(sb.bicgstab(a, Numbers(b)).x, [1j, 1j])
+    assert (sb.Matrix(Numbers(a * 1j)) @ [1.0, 1.0]).tolist() == b
+
+
 def test_a_rounded_solution_is_the_rational_one():
     a = np.array([[3 + 1j, 1], [1j, 2 - 1j]])
     b = np.array([1 + 0j, 1j])
