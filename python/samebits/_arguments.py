@@ -56,6 +56,13 @@ def real_number(value: Any, name: str) -> float:
         raise _core.InvalidArgument(f"{name} is {value!r}; expected a real number") from None
 
 
+def yes_or_no(value: Any, name: str) -> bool:
+    """An option that is a boolean, of Python or NumPy."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise _core.InvalidArgument(f"{name} is {value!r}; expected True or False")
+
+
 def tolerances(**given: Any) -> dict[str, float]:
     """Numbers, by their names, none of them below 0."""
     try:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arguments import accuracy_number, device_number, float_array, number_of_threads, text, whole_number
+from ._arguments import accuracy_number, device_number, float_array, number_of_threads, text, whole_number, yes_or_no
 from ._complex import is_complex
 from ._coordinates import rows_of_coordinates
 from ._places import HOST, Host, common_place, host_array, output, place_of, same_dtype
@@ -449,14 +449,15 @@ def solve_triangular(
     >>> sb.solve_triangular([[2j, 0], [1, 4]], [2, 9 - 1j])
     array([0.  -1.j, 2.25+0.j])
     """
+    is_lower, is_unit = yes_or_no(lower, "lower"), yes_or_no(unit_diagonal, "unit_diagonal")
     if is_complex(a) or is_complex(b):
         from ._complex_matrix import solve_complex_triangular
 
-        return solve_complex_triangular(a, b, bool(lower), bool(unit_diagonal), accuracy_number(accuracy), threads)
+        return solve_complex_triangular(a, b, is_lower, is_unit, accuracy_number(accuracy), threads)
     matrix = as_matrix(a, threads=threads)
     place = matrix._place_of(b=b)
     right = matrix._vector(b, "b", place)
     x = place.zeros((matrix.shape[0],), matrix.dtype)
     place.wait()
-    matrix._core.solve_triangular(bool(lower), bool(unit_diagonal), right, x, accuracy_number(accuracy))
+    matrix._core.solve_triangular(is_lower, is_unit, right, x, accuracy_number(accuracy))
     return x

@@ -9,7 +9,7 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from . import _core
-from ._arguments import accuracy_number, text, tolerances, whole_number
+from ._arguments import accuracy_number, text, tolerances, whole_number, yes_or_no
 from ._complex import is_complex, parts, parts_of_rows, whole, whole_shape
 from ._complex_matrix import as_complex
 from ._matrix import Matrix, _device_of
@@ -399,7 +399,7 @@ def solve(
         "profile": text(profile, "profile", "'auto', 'processor' or 'gpu'"),
         "maxiter": whole_number(maxiter, "maxiter"),
         "restart": whole_number(restart, "restart", least=1),
-        "history": bool(history),
+        "history": yes_or_no(history, "history"),
         "guarantee": text(guarantee, "guarantee", "'none', 'bound' or 'rounded'"),
         "complex": any(is_complex(given) for given in (a, b, x0, m)),
     }

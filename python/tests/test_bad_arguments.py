@@ -198,6 +198,10 @@ REFUSED = {
     "a device beyond all": (lambda: sb.Matrix(R, device="cuda:" + "9" * 20), "device 'cuda:9{20}': expected None, 'cpu'"),
     "three dimensions": (lambda: sb.solve(sp.coo_array(np.ones((2, 2, 2))), b3), "the matrix has 3 dimensions; expected two"),
     "no values": (lambda: sb.Matrix.from_csr((2, 2), [0, 1, 2], [1, 0], None), "the matrix is None; expected"),
+    "a triangle by its letter": (lambda: sb.solve_triangular(R, b3, lower="U"), "lower is 'U'; expected True or False"),
+    "a complex triangle by its letter": (lambda: sb.solve_triangular(C, b3, lower="U"), "lower is 'U'; expected True or False"),
+    "a unit diagonal that is a number": (lambda: sb.solve_triangular(R, b3, unit_diagonal=1), "unit_diagonal is 1; expected True or False"),
+    "a history that is a number": (lambda: sb.solve(R, b3, history=7), "history is 7; expected True or False"),
     "a generator": (lambda: sb.generate(3), "name is 3"),
 }
 
@@ -236,6 +240,10 @@ def test_single_precision_takes_what_floats_hold():
     assert single(np.eye(1), [largest]).x == np.finfo("f4").max == single([[largest]], [largest]).x * np.finfo("f4").max
     with pytest.warns(sb.ConvergenceWarning, match="non-finite"):
         single(R, [1.0, np.inf, np.nan])
+
+
+def test_booleans_may_be_numpys():
+    assert (sb.solve_triangular(np.triu(R), b3, lower=np.False_) == sb.solve_triangular(np.triu(R), b3, lower=False)).all()
 
 
 def test_whole_numbers_may_be_written_as_floats():
