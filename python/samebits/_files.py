@@ -18,7 +18,7 @@ from ._places import host_array
 def _file_name(path: Any) -> str:
     """As the library takes it."""
     name = os.fsdecode(path)
-    if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in name):  # the latter are bytes that are no UTF-8
+    if not name or any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in name):  # the latter are bytes that are no UTF-8
         raise _core.InvalidArgument(f"path is {name!r}; expected a name in UTF-8, without zeros")
     return name
 
@@ -99,6 +99,8 @@ def write_mtx(path: str | os.PathLike[str], a: Any) -> None:
     ------
     FileError
         Where it cannot be written.
+    InvalidArgument
+        For Inf and NaN, which the format does not have, and for a name that cannot be one, such as an empty one.
     """
     name = _file_name(path)
     is_dense = not isinstance(a, (Matrix, ComplexMatrix)) and not hasattr(a, "tocsr") and not hasattr(a, "crow_indices")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arguments import accuracy_number, device_number, float_array, number_of_threads, text, whole_number, yes_or_no
+from ._arguments import MOST, accuracy_number, device_number, float_array, number_of_threads, text, whole_number, yes_or_no
 from ._complex import is_complex
 from ._coordinates import rows_of_coordinates
 from ._places import HOST, Host, common_place, host_array, output, place_of, same_dtype
@@ -42,6 +42,8 @@ def _row_offsets(place: Host, given: Any) -> Any:
     if math.prod(given.shape) == 0:
         return place.zeros((0,), np.dtype(np.int64))
     offsets = _integers(place, given, "row offsets")
+    if place.dtype(offsets) == np.uint64 and place.extremes(offsets)[1] > MOST:
+        raise _core.InvalidArgument(f"a row offset is {place.extremes(offsets)[1]}; expected at most 2^63 - 1")
     return place.by_rows(offsets if place.dtype(offsets) in (np.int32, np.int64) else place.cast(offsets, np.dtype(np.int64)))
 
 

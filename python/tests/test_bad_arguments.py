@@ -192,6 +192,13 @@ REFUSED = {
     "a kind with a zero": (lambda: sb.solve(A, b, preconditioner="klu\0"), r"preconditioner is 'klu.x00'; expected"),
     "a path that is no UTF-8": (lambda: sb.read_mtx(b"\xff.mtx"), r"path is '.udcff.mtx'; expected a name in UTF-8"),
     "a path with a zero": (lambda: sb.write_mtx("a\0.mtx", R), r"path is 'a.x00.mtx'; expected a name in UTF-8, without zeros"),
+    "an empty path to write": (lambda: sb.write_mtx("", R), "path is ''; expected a name"),
+    "an empty path to read": (lambda: sb.read_mtx(""), "path is ''; expected a name"),
+    "an infinite element of a file": (lambda: sb.write_mtx("never.mtx", [np.inf]), "row 1, column 1 is inf; a Matrix Market file holds finite"),
+    "a row offset that is no int64": (
+        lambda: sb.Matrix.from_csr((1, 1), np.array([0, 2**63 + 5], np.uint64), [0], [1.0]),
+        "a row offset is 9223372036854775813; expected at most 2\\^63 - 1",
+    ),
     "a type of numbers": (lambda: sb.read_mtx("never.mtx", dtype="foo"), "the dtype is 'foo'; expected float64, float32, complex128"),
     "a type of vectors": (lambda: precondition(lambda r: r, dtype="foo"), "the dtype is 'foo'; expected float64 or float32"),
     "a device of no number": (lambda: sb.Matrix(R, device="cuda:\u00b2"), "device 'cuda:\u00b2': expected None, 'cpu'"),
