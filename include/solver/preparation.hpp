@@ -66,15 +66,17 @@ struct Preparation {
 
 /// Computes the preparation of A. Rows and columns of the real form of a complex matrix (complex.hpp) stay in pairs: the
 /// product of the larger parts of the numbers on the diagonal is maximised, and the order is one of pairs. In AMD's pattern
-/// stored zeros count as entries. Entries are weighed by the device's threads. Throws as maximum_product_transversal does, and
-/// NotSupported where AMD is asked for more than 2^31 - 1 entries.
+/// stored zeros count as entries. By the device's threads, but for the matching and AMD. Throws as maximum_product_transversal
+/// does, and NotSupported where AMD is asked for more than 2^31 - 1 entries (of rows so long that it would leave all of them
+/// where they are it is not asked).
 template <class T>
 Preparation prepare(const CsrView<T>& a, Ordering ordering, const Device& device = Device::cpu(1));
 
 /// P_r D_r A D_c P_c, columns sorted within each row. Scaling is exact, except that an entry which would be below the smallest
-/// normal number is rounded once (its row and column hold entries near 1). Throws DimensionMismatch where the sizes differ.
+/// normal number is rounded once (its row and column hold entries near 1). By the device's threads. Throws DimensionMismatch
+/// where the sizes differ.
 template <class T>
-CsrMatrix<T> prepared_matrix(const CsrView<T>& a, const Preparation& preparation);
+CsrMatrix<T> prepared_matrix(const CsrView<T>& a, const Preparation& preparation, const Device& device = Device::cpu(1));
 
 /// How many, and the first of them, counted from 0; -1 where there are none.
 struct Occurrences {

@@ -100,6 +100,8 @@ public:
 
     std::int64_t rows() const override { return a_.rows; }
 
+    std::int64_t row_length(std::int64_t row) override { return std::ssize(columns_of(row)); }
+
     std::span<const std::int32_t> columns_of(std::int64_t row) override {
         const auto [block, is_new] = blocks_.try_emplace(row / rows_a_block);
         const std::int64_t first = block->first * rows_a_block;

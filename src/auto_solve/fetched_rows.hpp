@@ -23,9 +23,15 @@ public:
 
     std::int64_t rows() const override { return a_.rows; }
 
+    std::int64_t row_length(std::int64_t row) override {
+        const Block& block = block_of(row);
+        return block.offsets[row % rows_a_block + 1] - block.offsets[row % rows_a_block];
+    }
+
     std::span<const std::int32_t> columns_of(std::int64_t row) override {
-        Block& block = blocks_[row / rows_a_block];
-        if (block.offsets.empty()) fetch(block, row / rows_a_block * rows_a_block);
+        Block& block = block_of(row);
+        if (block.columns.empty())
+            block.columns = fetched(a_.column_indices + block.offsets.front(), block.offsets.back() - block.offsets.front());
         const std::int64_t first = block.offsets[row % rows_a_block];
         return std::span(block.columns)
             .subspan(static_cast<std::size_t>(first - block.offsets.front()),
@@ -47,15 +53,18 @@ private:
         return elements;
     }
 
-    void fetch(Block& block, std::int64_t first) const {
-        const std::int64_t count = std::min(rows_a_block, a_.rows - first) + 1;
+    /// With its offsets.
+    Block& block_of(std::int64_t row) {
+        Block& block = blocks_[row / rows_a_block];
+        if (!block.offsets.empty()) return block;
+        const std::int64_t first = row / rows_a_block * rows_a_block, count = std::min(rows_a_block, a_.rows - first) + 1;
         if (const auto* const wide = a_.row_offsets.template as<std::int64_t>()) {
             block.offsets = fetched(wide + first, count);
         } else {
             const auto narrow = fetched(a_.row_offsets.template as<std::int32_t>() + first, count);
             block.offsets.assign(narrow.begin(), narrow.end());
         }
-        block.columns = fetched(a_.column_indices + block.offsets.front(), block.offsets.back() - block.offsets.front());
+        return block;
     }
 
     DeviceCsrView<T> a_;

@@ -2,11 +2,10 @@
 
 /// Matrices whose rows are sorted and free of repeated columns.
 
-#include "core/thread_pool.hpp"
+#include "core/row_ranges.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/device.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <vector>
@@ -15,12 +14,9 @@ namespace solver {
 
 template <class T>
 bool has_sorted_rows(const CsrView<T>& a, const Device& device = Device::cpu(1)) {
-    constexpr std::int64_t worth_a_thread = 32768;
-    const int parts = static_cast<int>(std::clamp<std::int64_t>(a.nonzeros() / worth_a_thread, 1, device.threads()));
     std::atomic<bool> sorted{true};
-    cpu::parallel_for(parts, [&](int part) {
-        const std::int64_t end = cpu::share_begin(a.rows, part + 1, parts);
-        for (std::int64_t i = cpu::share_begin(a.rows, part, parts); i < end && sorted.load(std::memory_order_relaxed); ++i)
+    for_each_row_range(a, device.threads(), [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end && sorted.load(std::memory_order_relaxed); ++i)
             for (std::int64_t k = a.row_offsets[i] + 1; k < a.row_offsets[i + 1]; ++k)
                 if (a.column_indices[k - 1] >= a.column_indices[k]) sorted = false;
     });

@@ -75,7 +75,7 @@ double bytes_of_full_inverse(std::int64_t n) { return 4.0 * sizeof(double) * sta
 
 FullInverse::FullInverse(const CsrView<double>& a, const Preparation& preparation, const Device& device)
     : preparation_(preparation), device_(device) {
-    const CsrMatrix<double> prepared = prepared_matrix(a, preparation);
+    const CsrMatrix<double> prepared = prepared_matrix(a, preparation, device);
     if (prepared.nonzeros() < a.nonzeros()) rounding_of_entries_ = unit_roundoff<double>;
     b_ = x_ = dense(prepared);
     constexpr double small = 0x1p-10;

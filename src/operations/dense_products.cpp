@@ -102,7 +102,7 @@ void DenseProducts<T>::multiply_rows(const SpmvTask<T>& task, Accuracy accuracy)
 template <class T>
 const CsrView<T>& DenseProducts<T>::matrix() const {
     std::call_once(sparse_is_made_, [&] {
-        sparse_ = nonzero_elements(a_);
+        sparse_ = nonzero_elements(a_, device_.threads());
         sparse_view_ = sparse_;
     });
     return sparse_view_;

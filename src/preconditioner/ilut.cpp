@@ -230,7 +230,7 @@ IluFactors<T> factor_ilut(const CsrView<T>& a, const PreconditionerOptions& opti
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_ilut(const CsrView<T>& a, const Preparation& preparation,
                                              const PreconditionerOptions& options, const Device& device) {
-    return with_prepared_factors<T>("ilut", {factor_ilut(prepared_matrix(a, preparation).view(), options), preparation},
+    return with_prepared_factors<T>("ilut", {factor_ilut(prepared_matrix(a, preparation, device).view(), options), preparation},
                                     device);
 }
 

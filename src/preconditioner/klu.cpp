@@ -155,12 +155,13 @@ void factor_sparse(CsrMatrix<double> b, double predicted_entries, std::int64_t m
 /// The complex matrix of which a, prepared, is the real form, but for the order of rows within their pairs; nothing where it is
 /// none.
 template <class From>
-std::optional<CsrMatrix<Complex>> complex_prepared_matrix(const CsrView<From>& a, Preparation& preparation) {
+std::optional<CsrMatrix<Complex>> complex_prepared_matrix(const CsrView<From>& a, Preparation& preparation,
+                                                          const Device& device) {
     if (!preparation::keeps_pairs(preparation)) return std::nullopt;
     Preparation in_order = preparation;
     for (std::size_t k = 0; k < in_order.row_order.size(); k += 2)
         if (in_order.row_order[k] > in_order.row_order[k + 1]) std::swap(in_order.row_order[k], in_order.row_order[k + 1]);
-    const CsrMatrix<double> b = in_double(prepared_matrix(a, in_order));
+    const CsrMatrix<double> b = in_double(prepared_matrix(a, in_order, device));
     if (!preparation::is_real_form(b.view())) return std::nullopt;
     preparation = std::move(in_order);
     return complex_form(b.view());
@@ -218,10 +219,11 @@ KluFactors<T> factor_klu(const CsrView<From>& a, const Preparation& preparation,
     KluFactors<T> result;
     result.preparation = preparation;  // GCC 12 destroys members twice where a braced list throws
     if (a.rows == 0) return result;
-    CsrMatrix<double> b = in_double(prepared_matrix(a, preparation));
+    CsrMatrix<double> b = in_double(prepared_matrix(a, preparation, device));
     if (is_nearly_full(b.view()))
         factor_nearly_full(std::move(b), device, result);
-    else if (auto complex = elimination == Elimination::complex ? complex_prepared_matrix(a, result.preparation) : std::nullopt)
+    else if (auto complex =
+                 elimination == Elimination::complex ? complex_prepared_matrix(a, result.preparation, device) : std::nullopt)
         factor_complex(std::move(*complex), predicted.entries, memory_limit, result);
     else
         factor_sparse(std::move(b), predicted.entries, memory_limit, result);
@@ -250,7 +252,8 @@ template <class T>
 std::unique_ptr<Preconditioner<T>> make_klu_within_blocks(const CsrView<T>& a, const PreconditionerOptions& options,
                                                           const Device& device) {
     auto factors = factors_within_blocks(a, options, [&](const CsrView<T>& block) {
-        KluFactors<T> made = factor_klu<T>(block, prepare(block, Ordering::amd), options.memory_limit);
+        KluFactors<T> made =
+            factor_klu<T>(block, prepare(block, Ordering::amd, device), options.memory_limit, Elimination::complex, device);
         return PreparedFactors<T>{std::move(made.factors), std::move(made.preparation)};
     });
     return with_prepared_factors("klu", std::move(factors), device);

@@ -8,10 +8,6 @@
 namespace solver::preparation {
 namespace {
 
-/// 2^-max_exponent and 2^max_exponent are normal numbers.
-template <class T>
-constexpr std::int64_t max_exponent = 1 - std::numeric_limits<T>::min_exponent;
-
 std::int64_t rounded(std::int64_t dual) { return (dual + (std::int64_t{1} << (log2_fraction_bits - 1))) >> log2_fraction_bits; }
 
 std::vector<std::int64_t> negated_and_rounded(const std::vector<std::int64_t>& duals) {
@@ -51,7 +47,7 @@ bool shift_and_clamp(const std::vector<std::int64_t>& from, std::int64_t shift, 
 /// Lowers exponents, rows' first, until no entry is 2 or more: at the lowest exponents none is.
 template <class T>
 void bound_entries(Preparation& p, const CsrView<T>& a) {
-    constexpr auto lowest = static_cast<std::int32_t>(-max_exponent<T>);
+    constexpr std::int32_t lowest = -max_exponent<T>;
     const auto lower_by_excess = [&](std::vector<std::int32_t>& lowered, bool rows) {
         for (std::int64_t i = 0; i < a.rows; ++i)
             for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
@@ -78,15 +74,7 @@ void set_exponents(Preparation& preparation, const CsrView<T>& a, const Transver
     if (rows_clamped || columns_clamped) bound_entries(preparation, a);
 }
 
-template <class T>
-T scale(T x, std::int32_t exponent) {
-    if (exponent >= -max_exponent<T> && exponent <= max_exponent<T>) return x * std::ldexp(T(1), exponent);
-    return std::ldexp(x, exponent);
-}
-
 template void set_exponents(Preparation&, const CsrView<float>&, const Transversal&);
 template void set_exponents(Preparation&, const CsrView<double>&, const Transversal&);
-template float scale(float, std::int32_t);
-template double scale(double, std::int32_t);
 
 }  // namespace solver::preparation

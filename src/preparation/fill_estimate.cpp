@@ -76,6 +76,7 @@ public:
     explicit RowsOnHost(const CsrView<T>& a) : a_(a) {}
 
     std::int64_t rows() const override { return a_.rows; }
+    std::int64_t row_length(std::int64_t row) override { return a_.row_length(row); }
     std::span<const std::int32_t> columns_of(std::int64_t row) override {
         return a_.column_indices.subspan(a_.row_offsets[row], a_.row_offsets[row + 1] - a_.row_offsets[row]);
     }
@@ -87,6 +88,7 @@ private:
 }  // namespace
 
 FillPrediction estimate_fill(PatternRows& a, const IsEnough& is_enough) {
+    if (has_only_long_rows(a.rows(), [&](std::int64_t row) { return a.row_length(row); })) return natural_order(a.rows()).fill;
     if (a.rows() <= 2 * rows_of_large_part) return fill_of(a, search(a, a.rows()), a.rows());
     const Part part = search(a, rows_of_large_part);
     const FillPrediction small = fill_of(a, part, rows_of_small_part);

@@ -16,6 +16,7 @@ class PatternRows {
 public:
     virtual ~PatternRows() = default;
     virtual std::int64_t rows() const = 0;
+    virtual std::int64_t row_length(std::int64_t row) = 0;
 
     /// The columns of a row's entries, until the next call at least.
     virtual std::span<const std::int32_t> columns_of(std::int64_t row) = 0;

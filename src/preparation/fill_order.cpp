@@ -7,8 +7,19 @@
 
 #include <array>
 #include <new>
+#include <numeric>
 
 namespace solver::preparation {
+
+FillOrder natural_order(std::int64_t rows) {
+    const auto n = static_cast<double>(rows);
+    FillOrder result;
+    result.order.resize(static_cast<std::size_t>(rows));
+    std::iota(result.order.begin(), result.order.end(), 0);
+    result.fill.factor_entries = n * n;
+    result.fill.flops = n * (n - 1) / 2 + n * (n - 1) * (2 * n - 1) / 3;
+    return result;
+}
 
 FillOrder approximate_minimum_degree(const std::vector<std::int32_t>& offsets, const std::vector<std::int32_t>& columns) {
     const auto n = static_cast<std::int32_t>(offsets.size()) - 1;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <type_traits>
 
 namespace solver::preparation {
@@ -40,5 +41,9 @@ std::int32_t log2_magnitude(T x) {
     }
     return exponent * (std::int32_t{1} << log2_fraction_bits) + log2_fraction(mantissa >> 32);
 }
+
+/// Those of numbers none of which is zero, in vector lanes.
+void log2_magnitudes(std::span<const double> x, std::int32_t* logarithms);
+void log2_magnitudes(std::span<const float> x, std::int32_t* logarithms);
 
 }  // namespace solver::preparation

@@ -67,9 +67,11 @@ private:
 
     /// Diagonal entries first, then any, then pairs of rows that free a column for each other.
     void match_tight_entries() {
-        for (std::int32_t row = 0; row < n_; ++row)
-            for (std::int64_t k = begin(row); k < end(row); ++k)
-                if (graph_.columns[k] == row && slack(row, k) == 0) pairs_.match(row, row);
+        for (std::int32_t row = 0; row < n_; ++row) {
+            const auto first = graph_.columns.begin() + begin(row), last = graph_.columns.begin() + end(row);
+            const auto found = std::lower_bound(first, last, row);
+            if (found != last && *found == row && slack(row, found - graph_.columns.begin()) == 0) pairs_.match(row, row);
+        }
         next_.assign(graph_.row_offsets.begin(), graph_.row_offsets.end() - 1);
         for (std::int32_t row = 0; row < n_; ++row)
             if (pairs_.column_of[row] == none) match_with_free_column(row);
@@ -120,17 +122,29 @@ private:
         nearest_distance_ = far;
         std::int64_t distance = 0;
         for (std::int32_t row = root; row != none; row = next_row(distance)) {
-            for (std::int64_t k = begin(row); k < end(row); ++k) reach(row, k, distance);
+            reach_from(row, distance);
             steps_left_ -= end(row) - begin(row);
             if (nearest_distance_ == distance) break;
         }
         return nearest_;
     }
 
-    void reach(std::int32_t row, std::int64_t k, std::int64_t distance_of_row) {
-        const std::int32_t column = graph_.columns[k];
-        const std::int64_t distance = distance_of_row + slack(row, k);
-        if (distance >= nearest_distance_ || distance >= distance_[column]) return;
+    /// Most entries lead nowhere: what these need stays in registers.
+    void reach_from(std::int32_t row, std::int64_t distance_of_row) {
+        const std::int64_t of_row = distance_of_row + u_[row], last = end(row);
+        const std::int32_t *const columns = graph_.columns.data(), *const weights = graph_.weights.data();
+        const std::int64_t *const v = v_.data(), *const distances = distance_.data();
+        std::int64_t nearest = nearest_distance_;
+        for (std::int64_t k = begin(row); k < last; ++k) {
+            const std::int32_t column = columns[k];
+            const std::int64_t distance = of_row + v[column] - weights[k];
+            if (distance >= nearest || distance >= distances[column]) continue;
+            reach(row, column, distance, distance_of_row);
+            nearest = nearest_distance_;
+        }
+    }
+
+    void reach(std::int32_t row, std::int32_t column, std::int64_t distance, std::int64_t distance_of_row) {
         if (distance_[column] == far) reached_.push_back(column);
         distance_[column] = distance;
         reached_from_[column] = row;

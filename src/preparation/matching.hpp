@@ -10,7 +10,7 @@
 
 namespace solver::preparation {
 
-/// The entries that may be matched: row i has the columns and weights row_offsets[i] <= k < row_offsets[i + 1].
+/// The entries that may be matched: row i has the columns, sorted, and weights row_offsets[i] <= k < row_offsets[i + 1].
 struct WeightedGraph {
     std::vector<std::int64_t> row_offsets{0};
     std::vector<std::int32_t> columns;

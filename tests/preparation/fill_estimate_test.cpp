@@ -6,6 +6,8 @@
 
 #include <cmath>
 #include <cstdint>
+#include <numeric>
+#include <span>
 #include <vector>
 
 namespace solver::preparation {
@@ -82,6 +84,25 @@ TEST(FillEstimate, CoversMatricesThatFallApart) {
     for (std::int32_t i = 0; i < n; ++i) entries.push_back({i, i, 1});
     const FillPrediction diagonal = estimate_fill(csr_from_entries<double>(n, n, entries).view());
     expect_within(1.01, diagonal.factor_entries, n);
+}
+
+/// Rows beyond those of the small part are cut to their first entries, but not where all are long.
+TEST(FillEstimate, OfLongRowsIsThatOfFullFactors) {
+    constexpr std::int32_t n = 12'000;
+    class LongRows final : public PatternRows {
+    public:
+        std::int64_t rows() const override { return n; }
+        std::int64_t row_length(std::int64_t) override { return std::ssize(columns_); }
+        std::span<const std::int32_t> columns_of(std::int64_t) override { return columns_; }
+
+    private:
+        std::vector<std::int32_t> columns_ = [] {
+            std::vector<std::int32_t> columns(n);
+            std::iota(columns.begin(), columns.end(), 0);
+            return columns;
+        }();
+    } rows;
+    EXPECT_EQ(estimate_fill(rows).factor_entries, static_cast<double>(n) * n);
 }
 
 TEST(FillEstimate, OfNothing) { EXPECT_EQ(estimate_fill(CsrView<double>{}).factor_entries, 0); }

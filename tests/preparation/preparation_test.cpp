@@ -125,6 +125,31 @@ TEST(FixedPointLog2, LiesLessThanTwoUnitsBelowAndRises) {
     }
 }
 
+/// One by one and in vectors, some of which have a number that is not normal.
+TEST(FixedPointLog2, IsTheSameInVectors) {
+    std::mt19937_64 random(2);
+    for (const std::size_t count : {0u, 1u, 7u, 8u, 31u, 1000u}) {
+        std::vector<double> doubles;
+        std::vector<float> floats;
+        while (doubles.size() < count) {
+            const bool is_small = random() % 16 == 0;
+            const double sign = random() % 2 == 0 ? 1 : -1, mantissa = sign * static_cast<double>(1 + (random() >> 11));
+            doubles.push_back(std::ldexp(mantissa, is_small ? -1100 : static_cast<int>(random() % 1900) - 950));
+            if (doubles.back() == 0) doubles.back() = std::numeric_limits<double>::denorm_min();
+            floats.push_back(
+                static_cast<float>(std::ldexp(mantissa, is_small ? -190 : static_cast<int>(random() % 200) - 150)));
+            if (floats.back() == 0) floats.back() = std::numeric_limits<float>::denorm_min();
+        }
+        std::vector<std::int32_t> of_doubles(count), of_floats(count);
+        preparation::log2_magnitudes(doubles, of_doubles.data());
+        preparation::log2_magnitudes(floats, of_floats.data());
+        for (std::size_t i = 0; i < count; ++i) {
+            ASSERT_EQ(of_doubles[i], preparation::log2_magnitude(doubles[i])) << doubles[i];
+            ASSERT_EQ(of_floats[i], preparation::log2_magnitude(floats[i])) << floats[i];
+        }
+    }
+}
+
 // Promise: preparation.hpp, "Among all permutations that put stored nonzeros"
 // Promise: preparation.hpp, "the most nonzeros that a permutation"
 // Promise: preparation.hpp, "false where the structural rank is below n"
@@ -304,17 +329,24 @@ TYPED_TEST(Preparations, ScaleExactlyAndBringEntriesNearOneToTheDiagonal) {
 }
 
 // Promise: preparation.hpp, "They are shifted against each other"
-// Promise: preparation.hpp, "Entries are weighed by the device's threads"
+// Promise: preparation.hpp, "By the device's threads, but for the matching and AMD"
+// Promise: preparation.hpp, "By the device's threads."
 TYPED_TEST(Preparations, HaveTheSameBitsForEveryNumberOfThreads) {
     using T = TypeParam;
     std::mt19937_64 random(17);
-    const auto a = random_matrix<T>(random, 300, 0.6, [&] { return static_cast<T>(random() % 1000 + 1); });
-    ASSERT_GT(a.nonzeros(), 3 * 8192);  // enough for three threads
+    auto a = random_matrix<T>(random, 600, 0.35, [&] { return static_cast<T>(random() % 1000 + 1); });
+    for (std::size_t k = 0; k < a.values.size(); k += 1000) a.values[k] = 0;
+    ASSERT_GT(a.nonzeros(), 3 * 32768);  // enough for three threads
     const Preparation one = prepare(a.view(), Ordering::amd), three = prepare(a.view(), Ordering::amd, Device::cpu(3));
     EXPECT_EQ(three.row_order, one.row_order);
     EXPECT_EQ(three.column_order, one.column_order);
     EXPECT_EQ(three.row_exponents, one.row_exponents);
     EXPECT_EQ(three.column_exponents, one.column_exponents);
+    const CsrMatrix<T> by_one = prepared_matrix(a.view(), one), by_three = prepared_matrix(a.view(), one, Device::cpu(3));
+    EXPECT_EQ(by_three.row_offsets, by_one.row_offsets);
+    EXPECT_EQ(by_three.column_indices, by_one.column_indices);
+    EXPECT_EQ(by_three.values, by_one.values);
+    expect_prepared(a, one);
 }
 
 TYPED_TEST(Preparations, StayFiniteOverTheFullRangeOfExponents) {

@@ -146,7 +146,8 @@ template <class T>
 CsrMatrix<T> read_csr(const std::filesystem::path& path, const MatrixMarketOptions& options) {
     AnyMatrix<T> matrix = read_matrix_market<T>(path, options);
     if (CsrMatrix<T>* sparse = std::get_if<CsrMatrix<T>>(&matrix)) return std::move(*sparse);
-    return within_memory(path, [&] { return nonzero_elements(std::get<DenseMatrix<T>>(matrix).view()); });
+    const int threads = Device::cpu(options.threads).threads();
+    return within_memory(path, [&] { return nonzero_elements(std::get<DenseMatrix<T>>(matrix).view(), threads); });
 }
 
 template <class T>
