@@ -41,12 +41,23 @@ double sum_above(std::int64_t size, const F& f) {
     return result == result ? above(result) : std::numeric_limits<double>::infinity();
 }
 
-/// An upper bound of N(r) for |r_i| <= size(i).
+/// An upper bound of N(r) for |r_i| <= size(i), where r has these elements alone beside zeros: i = index(0), ..., index(count -
+/// 1).
+template <class Index, class Size>
+double norm_above(const Certificate& certificate, std::int64_t count, const Index& index, const Size& size) {
+    const auto weighted = [&](std::int64_t k) {
+        const std::int64_t i = index(k);
+        return certificate.weights[i] * size(i) + smallest_subnormal<double>;
+    };
+    return (certificate.adds_up ? sum_above(count, weighted) : largest(count, weighted)) * inflation;
+}
+
+/// Of all elements.
 template <class Size>
 double norm_above(const Certificate& certificate, const Size& size) {
     const auto n = static_cast<std::int64_t>(certificate.weights.size());
-    const auto weighted = [&](std::int64_t i) { return certificate.weights[i] * size(i) + smallest_subnormal<double>; };
-    return (certificate.adds_up ? sum_above(n, weighted) : largest(n, weighted)) * inflation;
+    return norm_above(
+        certificate, n, [](std::int64_t i) { return i; }, size);
 }
 
 /// x + low, rounded to a double; beyond the range of doubles the largest one, which is smaller.

@@ -3,6 +3,7 @@
 #include "core/huge_pages.hpp"
 #include "core/multigrid/scale.hpp"
 #include "cpu/elementwise.hpp"
+#include "guarantee/connected_parts.hpp"
 #include "guarantee/norms.hpp"
 #include "guarantee/row_bounds.hpp"
 #include "guarantee/structural_zeros.hpp"
@@ -71,7 +72,8 @@ public:
           d_low_(new_vector()),
           rounded_(new_vector()),
           residual_(zeros<double>(size(), Device::cpu().threads())),
-          radius_(zeros<double>(size(), Device::cpu().threads())) {}
+          radius_(zeros<double>(size(), Device::cpu().threads())),
+          is_open_(static_cast<std::size_t>(size())) {}
 
     SolutionProof run() {
         is_zero_ = structural_zeros(a_, b_);
@@ -89,6 +91,10 @@ public:
             without_gain = gained ? 0 : without_gain + 1;
             fewest = std::min(fewest, counts_.undecided);
             smallest = std::min(smallest, norm);
+            if (!gained && falls_apart()) {  // the open parts may still get on
+                without_gain = 0;
+                smallest = std::numeric_limits<double>::infinity();
+            }
         }
         cpu::update(x_, Device::cpu(), [&](T, std::int64_t i) { return rounded_[i]; });
         return summary();
@@ -142,6 +148,38 @@ private:
         a_.multiply(std::span(&task, 1), Accuracy::exact);
     }
 
+    /// Whether A has several parts, which is found out once: true the first time, if it has.
+    bool falls_apart() {
+        if (parts_.count() > 0) return false;
+        parts_ = connected_parts(a_.matrix());
+        return parts_.count() > 1;
+    }
+
+    /// Bounds the errors of some components by their part of the residual, beside which all others' are zero: where these are a
+    /// part of A, (A^-1 r)_i depends on nothing else. Returns what their reach was multiplied by.
+    template <class Index>
+    double find_radius(std::int64_t count, const Index& index) {
+        const auto size = [&](std::int64_t i) { return residual_[i]; };
+        const double error = unscaled(norm_above(certificate_, count, index, size));
+        cpu::for_each_range(count, Device::cpu(), [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t k = begin; k < end; ++k)  // a row may have an entry that makes its error large
+                radius_[index(k)] = certificate_.reach[index(k)] * error + smallest_subnormal<double>;
+        });
+        return error;
+    }
+
+    /// The largest of the parts that have an open component.
+    double find_radius_by_parts() {
+        double of_open = 0;
+        for (std::int64_t p = 0; p < parts_.count(); ++p) {
+            const auto members = std::span(parts_.members).subspan(parts_.begins[p], parts_.begins[p + 1] - parts_.begins[p]);
+            const double error = find_radius(std::ssize(members), [&](std::int64_t k) { return members[k]; });
+            if (std::ranges::any_of(members, [&](std::int64_t i) { return is_open_[i] != 0; }))
+                of_open = std::max(of_open, error);
+        }
+        return of_open;
+    }
+
     /// One correction, and bounds of the error that it leaves by the certificate, |error of component i| <= reach_i times what
     /// is returned.
     double correct() {
@@ -158,11 +196,7 @@ private:
         subtract_correction();
         cpu::update(std::span(residual_), Device::cpu(),
                     [&](double size, std::int64_t i) { return (size + size_before_rounding(r_[i])) * inflation; });
-        const double error = unscaled(norm_above(certificate_, [&](std::int64_t i) { return residual_[i]; }));
-        cpu::update(std::span(radius_), Device::cpu(), [&](double, std::int64_t i) {
-            return certificate_.reach[i] * error + smallest_subnormal<double>;  // a row may have an entry that makes it large
-        });
-        return error;
+        return parts_.count() > 1 ? find_radius_by_parts() : find_radius(size(), [](std::int64_t i) { return i; });
     }
 
     /// At most infinite, and not 0.
@@ -209,7 +243,11 @@ private:
         std::mutex mutex;
         cpu::for_each_range(size(), Device::cpu(), [&](std::int64_t begin, std::int64_t end) {
             Counts counts;
-            for (std::int64_t i = begin; i < end; ++i) counts.add(decide_component(i, zero), i);
+            for (std::int64_t i = begin; i < end; ++i) {
+                const Decision decision = decide_component(i, zero);
+                is_open_[i] = decision == Decision::undecided ? 1 : 0;
+                counts.add(decision, i);
+            }
             const std::lock_guard lock(mutex);
             counts_.add(counts);
         });
@@ -259,7 +297,8 @@ private:
     std::vector<T> low_, r_, d_, d_low_, rounded_;
     std::vector<double> residual_;  ///< bounds of what is left of the residual, in its scale
     std::vector<double> radius_;    ///< bounds of the errors of x + l + (d + d_low) / scale
-    std::vector<std::uint8_t> is_zero_;
+    std::vector<std::uint8_t> is_zero_, is_open_;
+    ConnectedParts parts_;  ///< none as long as nobody has asked
     double scale_ = 1;
     Counts counts_;
     SolutionProof proof_;

@@ -404,6 +404,21 @@ TEST(GuaranteedSolve, TellsWhatTheRuleOfZerosDropped) {
 }
 
 /// What is far smaller than the largest component is proven by its own row.
+// One part is solved exactly, with a zero that no structure tells of, the other is not: its error is no error of the first.
+TEST(GuaranteedSolve, DecidesEachPartOfAMatrixThatFallsApart) {
+    const CsrMatrix<double> a{4,
+                              4,
+                              {0, 2, 4, 6, 8},
+                              {0, 2, 1, 3, 0, 2, 1, 3},
+                              {2.5365339610578927, 1.4603208556512433, 3, 1, 1.4603208556512433, 2.7466119131975293, 1, 4}};
+    const std::vector<double> b{2.5365339610578927, 1, 1.4603208556512433, 2};
+    std::vector<double> x(4);
+    const SolveReport report =
+        solve<double>(SpmvPlan<double>(a.view(), Device::cpu(1)), b, x, {}, {.guarantee = Guarantee::rounded});
+    EXPECT_EQ(report.proof().status, ProofStatus::proven) << report.proof().reason;
+    EXPECT_THAT(x, ::testing::ElementsAre(1, 2.0 / 11, 0, 5.0 / 11));
+}
+
 TEST(GuaranteedSolve, ProvesSmallComponents) {
     const SmallSystem<double> system({3, 0, 0, 1, 7, 0, 0, 0, 11}, {0x1p-200, 1e-40, 1});
     std::vector<double> x(3);
