@@ -26,6 +26,8 @@ public:
 
 private:
     struct Analysis;
+    struct Scheduled;
+    struct Full;
     std::unique_ptr<Analysis> analysis_;
 };
 

@@ -2,6 +2,7 @@
 
 #include "runtime/check.cuh"
 #include "runtime/traits.hpp"
+#include "triangular/full.cuh"
 #include "triangular/solve.cuh"
 
 #include <algorithm>
@@ -39,10 +40,30 @@ TriangleScheduleOptions options_for(int device, std::int64_t rows) {
     return o;
 }
 
+/// Whether all entries of a triangle, whose rows are sorted, are there, and so many that their rows are better solved by
+/// blocks.
+template <class T>
+bool is_full(const CsrView<T>& a, Triangle triangle, Diagonal diagonal) {
+    constexpr std::int64_t fewest = 4 * full_steps;
+    const std::int64_t pivots = diagonal == Diagonal::stored ? 1 : 0;
+    if (a.rows < fewest) return false;
+    for (std::int64_t i = 0; i < a.rows; ++i)
+        if (a.row_length(i) != pivots + (triangle == Triangle::lower ? i : a.rows - 1 - i)) return false;
+    return true;
+}
+
 }  // namespace
 
 template <class T>
 struct TriangularSystem<T>::Analysis {
+    virtual ~Analysis() = default;
+    virtual void solve(const T* b, T* x, Accuracy accuracy, Stream stream, Gate gate) const = 0;
+    virtual std::int64_t bytes() const = 0;
+};
+
+/// Of any triangle.
+template <class T>
+struct TriangularSystem<T>::Scheduled final : Analysis {
     int device = 0;
     DeviceArray<TriangleItem> items;
     DeviceArray<TriangleChunk> chunks;
@@ -59,7 +80,7 @@ struct TriangularSystem<T>::Analysis {
     std::size_t shared_bytes = 0;
     bool is_complex = false;
 
-    Analysis(int on_device, const TriangleSchedule<T>& schedule, bool of_pairs = false)
+    Scheduled(int on_device, const TriangleSchedule<T>& schedule, bool of_pairs = false)
         : device(on_device),
           items(device, schedule.items, "a triangular solve's items"),
           chunks(device, schedule.chunks, "a triangular solve's chunks"),
@@ -99,21 +120,75 @@ struct TriangularSystem<T>::Analysis {
             });
         synchronize(device, nullptr);
     }
+
+    void solve(const T* b, T* x, Accuracy accuracy, Stream stream, Gate gate) const override {
+        const CurrentDevice current(device);
+        if (view.items == 0) return;
+        with_accumulator<T, TrianglesOnGpu>(accuracy, [&](auto accumulator) {
+            using A = typename decltype(accumulator)::type;
+            const auto kernel = is_complex ? solve_triangle<A, true, T> : solve_triangle<A, false, T>;
+            kernel<<<view.items, threads, shared_bytes, stream>>>(view, b, x, gate);
+            check_launch("solve_triangle");
+        });
+    }
+
+    std::int64_t bytes() const override {
+        return items.bytes() + chunks.bytes() + rows.bytes() + pivots.bytes() + columns.bytes() + values.bytes() +
+               solved.bytes() + partial.bytes() + arrived.bytes() + ticket.bytes();
+    }
+};
+
+/// Of one that has every entry.
+template <class T>
+struct TriangularSystem<T>::Full final : Analysis {
+    int device;
+    DeviceArray<T> values;
+    DeviceArray<unsigned char> partial;
+    FullTriangle<T> view;
+
+    Full(int on_device, const CsrView<T>& a, Triangle triangle, Diagonal diagonal)
+        : device(on_device),
+          values(device, a.values, "a triangular matrix's values"),
+          partial(device, 2 * largest_partial * a.rows, "a triangular solve's sums"),
+          view{static_cast<std::int32_t>(a.rows), triangle == Triangle::lower, diagonal == Diagonal::stored, values.data()} {}
+
+    void solve(const T* b, T* x, Accuracy accuracy, Stream stream, Gate gate) const override {
+        const CurrentDevice current(device);
+        with_accumulator<T, TrianglesOnGpu>(accuracy, [&](auto accumulator) {
+            using A = typename decltype(accumulator)::type;
+            static_assert(sizeof(TrackedSum<A>) <= largest_partial);
+            auto* const sums = reinterpret_cast<PartialSums<A>*>(partial.data());
+            for (std::int32_t first = 0; first < view.rows; first += full_steps) {
+                solve_full_block<A><<<1, full_steps, 0, stream>>>(view, first, b, x, sums, gate);
+                check_launch("solve_full_block");
+                const std::int32_t later = view.rows - first - full_steps;
+                if (later <= 0) continue;
+                const unsigned blocks = static_cast<unsigned>((later + rows_subtracted - 1) / rows_subtracted);
+                subtract_full_block<A><<<blocks, rows_subtracted * warp_size, 0, stream>>>(view, first, b, x, sums, gate);
+                check_launch("subtract_full_block");
+            }
+        });
+    }
+
+    std::int64_t bytes() const override { return values.bytes() + partial.bytes(); }
 };
 
 template <class T>
 TriangularSystem<T>::TriangularSystem(int device, const CsrView<T>& a, Triangle triangle, Diagonal diagonal) {
-    const TriangleScheduleOptions options = options_for<T>(device, a.rows);
-    analysis_ = std::make_unique<Analysis>(device, schedule_triangle(a, triangle, diagonal, options));
+    if (is_full(a, triangle, diagonal))
+        analysis_ = std::make_unique<Full>(device, a, triangle, diagonal);
+    else
+        analysis_ =
+            std::make_unique<Scheduled>(device, schedule_triangle(a, triangle, diagonal, options_for<T>(device, a.rows)));
 }
 
 template <class T>
 TriangularSystem<T>::TriangularSystem(int device, const PairedTriangle<T>& a) {
     if (a.pivots.empty())
-        analysis_ = std::make_unique<Analysis>(
+        analysis_ = std::make_unique<Scheduled>(
             device, schedule_triangle(a.beside, a.triangle, Diagonal::unit, options_for<T>(device, a.beside.rows)));
     else
-        analysis_ = std::make_unique<Analysis>(device, schedule_pairs(a, options_for<T>(device, 2 * a.beside.rows)), true);
+        analysis_ = std::make_unique<Scheduled>(device, schedule_pairs(a, options_for<T>(device, 2 * a.beside.rows)), true);
 }
 
 template <class T>
@@ -121,21 +196,12 @@ TriangularSystem<T>::~TriangularSystem() = default;
 
 template <class T>
 void TriangularSystem<T>::solve(const T* b, T* x, Accuracy accuracy, Stream stream, Gate gate) const {
-    const CurrentDevice current(analysis_->device);
-    if (analysis_->view.items == 0) return;
-    with_accumulator<T, TrianglesOnGpu>(accuracy, [&](auto accumulator) {
-        using A = typename decltype(accumulator)::type;
-        const auto kernel = analysis_->is_complex ? solve_triangle<A, true, T> : solve_triangle<A, false, T>;
-        kernel<<<analysis_->view.items, analysis_->threads, analysis_->shared_bytes, stream>>>(analysis_->view, b, x, gate);
-        check_launch("solve_triangle");
-    });
+    analysis_->solve(b, x, accuracy, stream, gate);
 }
 
 template <class T>
 std::int64_t TriangularSystem<T>::bytes() const {
-    const Analysis& a = *analysis_;
-    return a.items.bytes() + a.chunks.bytes() + a.rows.bytes() + a.pivots.bytes() + a.columns.bytes() + a.values.bytes() +
-           a.solved.bytes() + a.partial.bytes() + a.arrived.bytes() + a.ticket.bytes();
+    return analysis_->bytes();
 }
 
 template class TriangularSystem<float>;

@@ -245,6 +245,41 @@ TYPED_TEST(CudaTriangularSolve, RoundsAdversarialRowsOnceAndDividesThem) {
     expect_all_solved<T>(a, b);
 }
 
+/// Which are solved by blocks from 256 rows on: blocks that end within their last warp and with it, rows that no filter
+/// decides.
+TYPED_TEST(CudaTriangularSolve, KeepsItsPromisesForFullTriangles) {
+    using T = TypeParam;
+    Random random(20);
+    for (const std::int64_t n : {255, 256, 257, 288, 320, 351, 700}) {
+        SCOPED_TRACE(n);
+        expect_all_solved<T>(random_rows<T>(random, n, n).filled(), random_vector<T>(random, n));
+    }
+    TriangularRows<T> a = random_rows<T>(random, 1100, 0);
+    for (std::int32_t i = 0; i < 1100; ++i)
+        for (std::int32_t j = 0; j < i; ++j) a.beside[i].emplace_back(j, random.number<T>(-12));
+    expect_all_solved<T>(a, random_vector<T>(random, 1100));
+    for (int trial = 0; trial < 12; ++trial) {
+        std::vector<Terms<T>> sums;
+        for (const auto& made : testing::adversarial_classes<T>())
+            sums.push_back(made.make(random, static_cast<std::size_t>(random.between(8, 70))));
+        auto [adversarial, b] = adversarial_system(random, sums);
+        ASSERT_GE(adversarial.size(), 256);
+        adversarial.pivot.assign(b.size(), T(1));  // a quotient that overflows makes NaNs of all that follow
+        expect_all_solved<T>(adversarial.filled(), b);
+    }
+}
+
+TYPED_TEST(CudaTriangularSolve, PassesInfAndNanOnInFullTriangles) {
+    using T = TypeParam;
+    Random random(21);
+    for (const T special : {std::numeric_limits<T>::infinity(), std::copysign(nan_value<T>, T(-1))}) {
+        const TriangularRows<T> a = random_rows<T>(random, 400, 9).filled();
+        std::vector<T> b = random_vector<T>(random, 400);
+        b[300] = special;
+        expect_all_solved<T>(a, b);
+    }
+}
+
 TYPED_TEST(CudaTriangularSolve, PassesInfAndNanOnToTheRowsThatDependOnThemAlone) {
     using T = TypeParam;
     Random random(6);
@@ -287,11 +322,8 @@ TYPED_TEST(CudaTriangularSolve, OfPlansOfDifferentSizesSolvesWithEach) {
     }
 }
 
-TYPED_TEST(CudaTriangularSolve, DoesNothingWhereItsGateIsClosed) {
-    using T = TypeParam;
-    Random random(17);
-    const TriangularRows<T> a = random_rows<T>(random, 5000, 6);
-    const std::vector<T> b = random_vector<T>(random, a.size());
+template <class T>
+void expect_closed_and_open(const TriangularRows<T>& a, const std::vector<T>& b) {
     const CsrMatrix<T> csr = a.csr(Diagonal::stored);
     const cuda::TriangularSystem<T> system(0, csr, Triangle::lower, Diagonal::stored);
     const cuda::DeviceArray<std::int32_t> stage(0, std::vector<std::int32_t>{3}, "test");
@@ -304,6 +336,13 @@ TYPED_TEST(CudaTriangularSolve, DoesNothingWhereItsGateIsClosed) {
     }
     system.solve(x.data(), x.data(), Accuracy::exact, nullptr, {stage.data(), 1u << 3});
     EXPECT_EQ(testing::differences<T>(host_copy(x), right), "") << "open";
+}
+
+TYPED_TEST(CudaTriangularSolve, DoesNothingWhereItsGateIsClosed) {
+    using T = TypeParam;
+    Random random(17);
+    for (const TriangularRows<T>& a : {random_rows<T>(random, 5000, 6), random_rows<T>(random, 300, 6).filled()})
+        expect_closed_and_open<T>(a, random_vector<T>(random, a.size()));
 }
 
 TYPED_TEST(CudaTriangularSolve, GivesTheBitsOfTheCpuForFactorsOfGeneratedMatrices) {

@@ -59,6 +59,20 @@ struct TriangularRows {
         return values;
     }
 
+    /// With a stored zero where there is no entry.
+    TriangularRows filled() const {
+        TriangularRows full = *this;
+        for (std::int64_t i = 0; i < size(); ++i) {
+            auto& row = full.beside[i];
+            row.clear();
+            const std::int64_t first = triangle == Triangle::lower ? 0 : i + 1;
+            const std::int64_t last = triangle == Triangle::lower ? i : size();
+            for (std::int64_t j = first; j < last; ++j) row.emplace_back(static_cast<std::int32_t>(j), T(0));
+            for (const auto& [j, value] : beside[i]) row[j - first].second = value;
+        }
+        return full;
+    }
+
     /// The system with rows and columns in opposite order.
     TriangularRows reversed() const {
         TriangularRows other;
