@@ -19,7 +19,7 @@ static_assert(block_columns == warp_size);
 
 __device__ __forceinline__ double less_product(double c, double l, double u) { return add_rn(c, -mul_rn(l, u)); }
 
-/// A row that may give the pivot. Magnitudes are compared as the bits that they have: where one is NaN, so are factors.
+/// A row that may give the pivot. Magnitudes are compared as the bits that they have.
 struct Candidate {
     unsigned long long magnitude = 0;
     std::int64_t row = 0;
@@ -111,7 +111,8 @@ __global__ void __launch_bounds__(panel_threads)
             if (j > pivot) element = less_product(element, factor, of_pivot_row);
             if (j >= pivot && j < end) e.row(i)[j] = element;
         }
-        if (j == k) best.take({static_cast<unsigned long long>(__double_as_longlong(fabs(element))), i});
+        const bool may_be_pivot = i == k || element == element;  // NaN is larger than nothing, and nothing than NaN
+        if (j == k && may_be_pivot) best.take({static_cast<unsigned long long>(__double_as_longlong(fabs(element))), i});
     }
     if (k == end) return;
     best = best_of_block(best);
