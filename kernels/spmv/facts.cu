@@ -169,6 +169,7 @@ FactsOnDevice facts_of(const DeviceCsrView<T>& a, T* norms, Stream stream) {
              .is_finite = found.not_finite == 0,
              .zeros_on_diagonal = found.zeros_on_diagonal != 0,
              .positive_diagonal = found.not_positive == 0},
+            found.not_sorted == 0,
             may_be && found.not_symmetric == 0,
             may_be && found.not_complex_symmetric == 0};
 }

@@ -1,69 +1,102 @@
 #include "auto_solve/matrix_facts.hpp"
 
+#include "core/row_ranges.hpp"
 #include "core/sorted_rows.hpp"
-#include "cpu/elementwise.hpp"
 #include "cpu/symmetry.hpp"
 #include "cuda/spmv.hpp"
+#include "solver/csr_matrix.hpp"
 
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
 #include <mutex>
 #include <span>
 
 namespace solver {
 namespace {
 
-/// The facts of all rows; see_row(watch, i) shows a watch the elements of row i.
-template <class T, class SeeRow>
-RowFacts facts_of_rows(std::int64_t rows, const Device& device, const SeeRow& see_row) {
+/// Rows that are seen side by side, entry by entry.
+constexpr std::int64_t rows_at_once = 16;
+
+/// The facts of all rows; see_rows(watches, first, end) shows each of some rows to a watch of its own.
+template <class T, class SeeRows>
+RowFacts facts_of_rows(std::int64_t rows, std::int64_t entries, const Device& device, const SeeRows& see_rows) {
     RowFacts all;
     std::mutex mutex;
-    cpu::for_each_range(rows, device, [&](std::int64_t begin, std::int64_t end) {
-        RowWatch<T> watch;
-        for (std::int64_t i = begin; i < end; ++i) {
-            watch.begin_row();
-            see_row(watch, i);
-            watch.end_row();
+    for_each_row_range(rows, entries, device.threads(), [&](std::int64_t begin, std::int64_t end) {
+        std::array<RowWatch<T>, rows_at_once> watches;
+        for (std::int64_t first = begin; first < end; first += rows_at_once) {
+            for (RowWatch<T>& watch : watches) watch.begin_row();
+            const std::int64_t last = std::min(first + rows_at_once, end);
+            see_rows(watches.data(), first, last);
+            for (std::int64_t i = first; i < last; ++i) watches[i - first].end_row();
         }
         const std::lock_guard lock(mutex);
-        all.merge(watch.facts());
+        for (const RowWatch<T>& watch : watches) all.merge(watch.facts());
     });
     return all;
 }
 
+/// Square tiles, so that either order of the elements is read by whole lines.
 template <class T>
-bool has_symmetry(const DenseView<T>& a, OwnTranspose kind) {
+bool has_symmetry(const DenseView<T>& a, OwnTranspose kind, const Device& device) {
+    constexpr std::int64_t tile = 32;
     const auto element = [&](std::int64_t i, std::int64_t j) { return a.data[i * a.row_stride + j * a.column_stride]; };
-    for (std::int64_t i = 0; i < a.rows; ++i)
-        for (std::int64_t j = 0; j < i; ++j)
-            if (element(j, i) != mirrored_value(kind, i, j, element(i, j))) return false;
-    return true;
+    std::atomic<bool> is_symmetric{true};
+    const std::int64_t tiles = (a.rows + tile - 1) / tile;
+    for_each_row_range(tiles, a.rows * a.rows / 2, device.threads(), [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t row = begin * tile; row < std::min(end * tile, a.rows); row += tile)
+            for (std::int64_t column = 0; column <= row && is_symmetric.load(std::memory_order_relaxed); column += tile)
+                for (std::int64_t i = row; i < std::min(row + tile, a.rows); ++i)
+                    for (std::int64_t j = column; j < std::min(column + tile, i); ++j)
+                        if (element(j, i) != mirrored_value(kind, i, j, element(i, j))) is_symmetric = false;
+    });
+    return is_symmetric;
+}
+
+template <class T>
+void look_for_symmetry_in_sorted_rows(MatrixFacts& facts, const CsrView<T>& a, const Device& device) {
+    facts.is_symmetric = cpu::has_symmetry(a, OwnTranspose::of_reals, device);
+    facts.is_complex_symmetric = cpu::has_symmetry(a, OwnTranspose::of_complex_numbers, device);
+}
+
+/// Of rows in any order. An A that repeats an entry with other values counts as unsymmetric.
+template <class T>
+void look_for_symmetry(MatrixFacts& facts, const CsrView<T>& a, const Device& device) {
+    if (has_sorted_rows(a, device)) return look_for_symmetry_in_sorted_rows(facts, a, device);
+    const CsrMatrix<T> sorted = transpose(transpose(a, device).view(), device);
+    look_for_symmetry_in_sorted_rows<T>(facts, sorted, device);
 }
 
 template <class T>
 MatrixFacts facts_of_sparse(const CsrView<T>& a, const Device& device) {
-    MatrixFacts facts{facts_of_rows<T>(a.rows, device,
-                                       [&](RowWatch<T>& watch, std::int64_t i) {
-                                           for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
-                                               watch.see(a.column_indices[k] == i, a.values[k]);
+    MatrixFacts facts{facts_of_rows<T>(a.rows, a.nonzeros(), device,
+                                       [&](RowWatch<T>* watches, std::int64_t first, std::int64_t end) {
+                                           for (std::int64_t i = first; i < end; ++i)
+                                               for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+                                                   watches[i - first].see(a.column_indices[k] == i, a.values[k]);
                                        }),
                       a.rows};
     facts.nonzeros = a.nonzeros();
-    const bool may_be = facts.is_finite && a.rows == a.columns && has_sorted_rows(a, device);
-    facts.is_symmetric = may_be && cpu::has_symmetry(a, OwnTranspose::of_reals, device);
-    facts.is_complex_symmetric = may_be && cpu::has_symmetry(a, OwnTranspose::of_complex_numbers, device);
+    if (!facts.is_finite || a.rows != a.columns) return facts;
+    look_for_symmetry(facts, a, device);
     return facts;
 }
 
 template <class T>
 MatrixFacts facts_of_dense(const DenseView<T>& a, const Device& device) {
-    MatrixFacts facts{facts_of_rows<T>(a.rows, device,
-                                       [&](RowWatch<T>& watch, std::int64_t i) {
+    MatrixFacts facts{facts_of_rows<T>(a.rows, a.rows * a.columns, device,
+                                       [&](RowWatch<T>* watches, std::int64_t first, std::int64_t end) {
                                            for (std::int64_t j = 0; j < a.columns; ++j)
-                                               watch.see(i == j, a.data[i * a.row_stride + j * a.column_stride]);
+                                               for (std::int64_t i = first; i < end; ++i)
+                                                   watches[i - first].see(i == j,
+                                                                          a.data[i * a.row_stride + j * a.column_stride]);
                                        }),
                       a.rows};
     const bool may_be = facts.is_finite && a.rows == a.columns;
-    facts.is_symmetric = may_be && has_symmetry(a, OwnTranspose::of_reals);
-    facts.is_complex_symmetric = may_be && has_symmetry(a, OwnTranspose::of_complex_numbers);
+    facts.is_symmetric = may_be && has_symmetry(a, OwnTranspose::of_reals, device);
+    facts.is_complex_symmetric = may_be && has_symmetry(a, OwnTranspose::of_complex_numbers, device);
     return facts;
 }
 
@@ -75,6 +108,8 @@ MatrixFacts facts_on_device(const SpmvPlan<T>& a) {
     facts.nonzeros = a.on_device()->stored_entries();
     facts.is_symmetric = facts.is_finite && found.is_symmetric;
     facts.is_complex_symmetric = facts.is_finite && found.is_complex_symmetric;
+    if (facts.is_finite && a.rows() == a.columns() && !found.is_sorted)
+        look_for_symmetry(facts, a.matrix(), Device::cpu(a.device().threads()));
     return facts;
 }
 

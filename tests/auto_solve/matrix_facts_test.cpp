@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -88,6 +89,50 @@ TEST(MatrixFacts, SeesRealFormsOfComplexMatricesThatAreTheirOwnTransposes) {
             other.values[k] += change;
             EXPECT_FALSE(facts(real_form(other.view())).is_complex_symmetric) << k;
             EXPECT_FALSE(facts_of_full(real_form(other.view())).is_complex_symmetric) << k;
+        }
+}
+
+/// The entries of each row from the last to the first.
+template <class T>
+CsrMatrix<T> turned(CsrMatrix<T> a) {
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+        std::reverse(a.column_indices.begin() + a.row_offsets[i], a.column_indices.begin() + a.row_offsets[i + 1]);
+        std::reverse(a.values.begin() + a.row_offsets[i], a.values.begin() + a.row_offsets[i + 1]);
+    }
+    return a;
+}
+
+// As products of sparse matrices have them.
+TEST(MatrixFacts, SeesSymmetryInRowsThatAreNotSorted) {
+    CsrMatrix<double> a = turned(csr_from_entries<double>(3000, 3000, laplacian(3000)));
+    EXPECT_TRUE(facts(a).is_symmetric);
+    a.values[4000] += 0x1p-40;
+    EXPECT_FALSE(facts(a).is_symmetric);
+    const auto helmholtz = matrices::find_generator("helmholtz_9").value().make_complex();
+    EXPECT_TRUE(facts(turned(real_form(helmholtz.view()))).is_complex_symmetric);
+    EXPECT_FALSE(facts(turned(real_form(helmholtz.view()))).is_symmetric);
+}
+
+/// By rows and by columns, of more rows than are seen side by side, and of several tiles.
+TEST(MatrixFacts, OfFullMatricesAreThoseOfTheirElements) {
+    constexpr std::int64_t n = 300;
+    std::vector<double> elements(n * n);
+    for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t j = 0; j < n; ++j) elements[i * n + j] = i == j ? 2.0 * n : static_cast<double>((i * j) % 7) - 3;
+    for (const int threads : {1, 3})
+        for (const auto& [row_stride, column_stride] : {std::pair<std::int64_t, std::int64_t>{n, 1}, {1, n}}) {
+            const DenseView<double> view{n, n, row_stride, column_stride, elements.data()};
+            const MatrixFacts found = facts_of(SpmvPlan<double>(view, Device::cpu(threads)));
+            EXPECT_EQ(found.nonzeros, std::ranges::count_if(elements, [](double element) { return element != 0; }));
+            EXPECT_EQ(found.balanced_rows, n);
+            EXPECT_EQ(found.zero_sums, 0);
+            EXPECT_TRUE(found.is_finite && found.is_symmetric && found.positive_diagonal && !found.zeros_on_diagonal);
+            for (const auto& [i, j] : {std::pair<std::int64_t, std::int64_t>{1, 0}, {31, 32}, {33, 31}, {299, 0}, {298, 299}}) {
+                double& element = elements[i * n + j];
+                const double former = std::exchange(element, element + 0x1p-40);
+                EXPECT_FALSE(facts_of(SpmvPlan<double>(view, Device::cpu(threads))).is_symmetric) << i << ", " << j;
+                element = former;
+            }
         }
 }
 

@@ -118,6 +118,18 @@ TEST_F(CudaMatrixFacts, AreThoseOfTheProcessorForHubs) {
     }
 }
 
+TEST_F(CudaMatrixFacts, AreThoseOfTheProcessorForRowsThatAreNotSorted) {
+    for (const bool symmetric : {false, true}) {
+        CsrMatrix<double> a = random_square(1'000, symmetric);
+        for (std::int64_t i = 0; i < a.rows; ++i) {
+            std::reverse(a.column_indices.begin() + a.row_offsets[i], a.column_indices.begin() + a.row_offsets[i + 1]);
+            std::reverse(a.values.begin() + a.row_offsets[i], a.values.begin() + a.row_offsets[i + 1]);
+        }
+        expect_as_on_the_processor(a, symmetric ? "symmetric" : "not symmetric");
+        EXPECT_EQ(facts_of(SpmvPlan<double>(a, Device::cuda(0))).is_symmetric, symmetric);
+    }
+}
+
 TEST_F(CudaMatrixFacts, FollowNewValues) {
     CsrMatrix<double> a = random_square(1'000, true);
     SpmvPlan<double> plan(a, Device::cuda(0));
