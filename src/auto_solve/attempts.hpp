@@ -10,6 +10,8 @@
 #include "solver/error.hpp"
 #include "solver/solve.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -19,6 +21,8 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -52,6 +56,8 @@ public:
     /// Whether something is left to solve, and iterations to do it by.
     bool has_more_to_do(std::int64_t max_iterations) const { return !left_.empty() && !is_spent(max_iterations); }
 
+    std::int64_t columns_left() const { return static_cast<std::int64_t>(left_.size()); }
+
     /// After the last schedule. Throws InvalidArgument where nothing could be tried: then nothing is known of x.
     SolveReport report() {
         if (!has_begun_ && !report_.attempts.empty())
@@ -61,6 +67,7 @@ public:
             result.status = status_of_all(result, stopped_[j]);
             result.relative_residual = iterates_.restore_best(static_cast<std::int64_t>(j), result.relative_residual);
         }
+        report_.obstacle = limit_of_rounding();
         return std::move(report_);
     }
 
@@ -139,6 +146,10 @@ private:
         for (const SolveResult& result : attempt.results)
             attempt.repeated = method.is_refuted_by(attempt.method, result.status) || attempt.repeated;
         finish(attempt);
+        if constexpr (!System::is_mixed)
+            if (attempt.preconditioner == PreconditionerKind::klu) leave_what_rounding_limits(system.preconditioner());
+        for (const std::int64_t column : left_)
+            iterates_.start_over_if_too_large(column, report_.results[column].relative_residual);
     }
 
     void finish(Attempt& attempt) {
@@ -150,8 +161,46 @@ private:
                 result.status == SolveStatus::non_finite && result.iterations == 0;  // Inf or NaN in A, b or x
             return result.status == SolveStatus::converged || hopeless || stopped_[column];
         });
-        for (const std::int64_t column : left_)
-            iterates_.start_over_if_too_large(column, report_.results[column].relative_residual);
+    }
+
+    /// Where complete factors stagnate at what rounding x comes to, at an x that they would hardly change, nothing else gets
+    /// nearer. (An x out of factors that are nearly singular they would change by as much as it is.)
+    void leave_what_rounding_limits(const Preconditioner<T>& inverse) {
+        std::erase_if(left_, [&](std::int64_t column) {
+            const bool is_at_limit = is_at_limit_of_rounding(column, inverse);
+            if (is_at_limit) at_limit_.push_back(column);
+            return is_at_limit;
+        });
+    }
+
+    bool is_at_limit_of_rounding(std::int64_t column, const Preconditioner<T>& inverse) {
+        constexpr double clearly = 16, hardly = 0x1p-10;
+        const SolveResult& result = report_.results[column];
+        if (result.status != SolveStatus::stagnated) return false;
+        const double rounding = iterates_.rounding(column);
+        if (result.relative_residual > rounding || rounding <= clearly * iterates_.tolerance(column)) return false;
+        try {
+            return iterates_.estimated_error(column, inverse, options_.iteration.accuracy) <= hardly;
+        } catch (const Error&) {  // no memory for a look at it
+            return false;
+        }
+    }
+
+    /// Empty unless nothing but rounding is in the way of the columns that have not converged.
+    std::string limit_of_rounding() const {
+        double most = 0;
+        for (std::size_t j = 0; j < report_.results.size(); ++j) {
+            const SolveResult& result = report_.results[j];
+            if (result.status == SolveStatus::converged) continue;
+            if (std::ranges::find(at_limit_, static_cast<std::int64_t>(j)) == at_limit_.end()) return "";
+            most = std::max(most, result.relative_residual);
+        }
+        if (at_limit_.empty()) return "";
+        return fmt::format(
+            "to round x to {} precision changes b - A x by about {:.0e} ||b||, more than the tolerance allows, and this x is "
+            "as "
+            "good as that; a larger tolerance can be met, and a guarantee says how many digits are right",
+            std::is_same_v<T, float> ? "single" : "double", most);
     }
 
     /// Iterations are numbered on over all attempts, and columns as the caller knows them.
@@ -222,9 +271,10 @@ private:
     Iterates<T>& iterates_;
     const SolveOptions& options_;
     SolveReport report_;
-    std::vector<std::int64_t> left_;  ///< columns that have not converged
-    std::vector<std::int64_t> used_;  ///< iterations of each column
-    std::vector<bool> stopped_;       ///< columns, by the callback
+    std::vector<std::int64_t> left_;      ///< columns that have not converged
+    std::vector<std::int64_t> at_limit_;  ///< columns that nothing brings nearer than rounding x leaves them
+    std::vector<std::int64_t> used_;      ///< iterations of each column
+    std::vector<bool> stopped_;           ///< columns, by the callback
     bool has_begun_ = false;
     bool is_callers_turn_ = false;
 };

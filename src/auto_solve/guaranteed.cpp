@@ -1,6 +1,7 @@
 #include "auto_solve/guaranteed.hpp"
 
 #include "auto_solve/find_certificate.hpp"
+#include "auto_solve/obstacle.hpp"
 #include "auto_solve/pair_as_double.hpp"
 #include "auto_solve/scaled_residual.hpp"
 #include "auto_solve/vector_copy.hpp"
@@ -279,6 +280,7 @@ SolveReport solve_with_guarantee(const SpmvPlan<T>& a, std::span<const Unknown<T
         report.obstacle = found.certificate.reason;
     else if (!all_ended && found.certificate.reason.empty())
         found = find_certificate(a, solver, options);
+    if (found.certificate.is_proof()) report.obstacle = obstacle_of_nonsingular(std::move(report.obstacle));
     report.certificate_iterations = found.certificate.iterations;
     for (std::size_t j = 0; j < unknowns.size(); ++j) {
         const bool is_ended = ended[j] && !is_settled;

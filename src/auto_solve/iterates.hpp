@@ -4,7 +4,10 @@
 
 #include "auto_solve/vector_copy.hpp"
 #include "krylov/run.hpp"
+#include "solver/accuracy.hpp"
+#include "solver/device.hpp"
 #include "solver/numeric/rounding.hpp"
+#include "solver/preconditioner.hpp"
 #include "solver/reduce.hpp"
 #include "solver/spmv.hpp"
 
@@ -58,14 +61,32 @@ public:
         return some;
     }
 
-    /// The rounding of x alone changes b - A x by about u || |A| |x| ||, estimated by the norm of (w_j x_j), w_j the 1-norm of
-    /// column j (as for the drift of the residual, core/krylov/drift.hpp). Where that is above the tolerance, an x that came
-    /// out of nearly singular factors, the initial guess is the better place to go on from.
+    /// What the rounding of x alone changes b - A x by, relative to b: about u || |A| |x| ||, estimated by the norm of (w_j
+    /// x_j), w_j the 1-norm of column j (as for the drift of the residual, core/krylov/drift.hpp). 0 of a pair, whose low part
+    /// has room for it.
+    double rounding(std::int64_t column) {
+        if (is_pair(column)) return 0;
+        return unit_roundoff<T> * static_cast<double>(norm_of_terms(unknowns_[column].x)) /
+               b_norm(static_cast<std::size_t>(column));
+    }
+
+    /// Where that is above the tolerance, an x that came out of nearly singular factors, the initial guess is the better place
+    /// to go on from.
     void start_over_if_too_large(std::int64_t column, double residual) {
-        if (is_pair(column)) return;  // whose low part has room for it
+        if (rounding(column) > tolerances_[column]) start_over(column, residual);
+    }
+
+    /// ||M^-1 (b - A x)|| / ||x||: of an M that is nearly A the relative error of x.
+    double estimated_error(std::int64_t column, const Preconditioner<T>& m, Accuracy accuracy) {
         const Unknown<T>& unknown = unknowns_[column];
-        const double rounding = unit_roundoff<T> * static_cast<double>(norm_of_terms(unknown.x));
-        if (rounding > tolerances_[column] * b_norm(static_cast<std::size_t>(column))) start_over(column, residual);
+        const std::vector<T> b = fetched(unknown.b, a_.device(), unknown.on_device);
+        const std::vector<T> x = fetched(std::span<const T>(unknown.x), a_.device(), unknown.on_device);
+        std::vector<T> r(b.size()), correction(x.size());
+        a_.residual(b, x, {}, r, accuracy);
+        m.apply(r, correction, accuracy);
+        const Device host = Device::cpu(a_.device().threads());
+        return static_cast<double>(norm2(std::span<const T>(correction), accuracy, host)) /
+               static_cast<double>(norm2(std::span<const T>(x), accuracy, host));
     }
 
     /// From the initial guess, unless x is a pair, with this x kept where it is the best.

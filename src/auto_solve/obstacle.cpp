@@ -12,27 +12,33 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 namespace solver {
 namespace {
 
+constexpr std::string_view nearly_singular = "singular as far as this precision can tell", ill_conditioned = "ill-conditioned";
+
 constexpr std::string_view for_some_b = "; there is a solution only for some b, for others least squares (lsmr)";
 
-std::string counted(const Occurrences& found, const char* what) {
-    return fmt::format("{} {}{}, the first is {} (counted from 1)", found.count, what, found.count == 1 ? "" : "s",
-                       found.first + 1);
+std::string counted(const Occurrences& found, const char* what, const char* of) {
+    return fmt::format("{} {}{}, the first is {} (counted from 1{})", found.count, what, found.count == 1 ? "" : "s",
+                       found.first + 1, of);
 }
 
-std::string structural(const Diagnosis& known) {
+std::string structural(const Diagnosis& real_form, bool is_complex) {
+    const Diagnosis known = is_complex ? in_complex_numbers(real_form) : real_form;
+    const char* const of = is_complex ? ", of the complex matrix" : "";
     if (known.structural_rank == known.rows) return "";
     const std::string rank =
         fmt::format("A is singular whatever its values are: structural rank {} of {}; ", known.structural_rank, known.rows);
     const std::string help(for_some_b);
-    if (known.empty_rows.count > 0) return rank + counted(known.empty_rows, "empty row") + help;
-    if (known.empty_columns.count > 0) return rank + counted(known.empty_columns, "empty column") + help;
-    return rank + counted(known.unmatched_rows, "row") + " that no permutation gives a place with a nonzero diagonal" + help;
+    if (known.empty_rows.count > 0) return rank + counted(known.empty_rows, "empty row", of) + help;
+    if (known.empty_columns.count > 0) return rank + counted(known.empty_columns, "empty column", of) + help;
+    return rank + counted(known.unmatched_rows, "row", of) + " that no permutation gives a place with a nonzero diagonal" +
+           help;
 }
 
 /// Why KLU refused A; what it advises where A is singular was tried.
@@ -41,18 +47,6 @@ std::string refused_by_klu(std::string_view refusal) {
     refusal.remove_prefix(klu_refuses.size());
     refusal.remove_suffix(instead_where_singular.size());
     return fmt::format("{}{}", refusal, for_some_b);
-}
-
-/// Of rows in any order.
-template <class T>
-bool is_own_transpose(const CsrView<T>& a, OwnTranspose kind) {
-    CsrMatrix<T> transposed = transpose(a);
-    const CsrMatrix<T> sorted = transpose(transposed.view());
-    for (std::int64_t row = 0; row < transposed.rows; ++row)
-        for (std::int64_t k = transposed.row_offsets[row]; k < transposed.row_offsets[row + 1]; ++k)
-            transposed.values[k] = mirrored_value(kind, row, transposed.column_indices[k], transposed.values[k]);
-    return transposed.row_offsets == sorted.row_offsets && transposed.column_indices == sorted.column_indices &&
-           transposed.values == sorted.values;
 }
 
 /// That the last method wants another A; empty where it does not.
@@ -64,7 +58,7 @@ std::string unsymmetric(const SpmvPlan<T>& a, std::span<const Attempt> attempts,
     const MatrixFacts facts = facts_of(a);
     const OwnTranspose kind = is_cocg && is_complex ? OwnTranspose::of_complex_numbers : OwnTranspose::of_reals;
     const bool is_suited = kind == OwnTranspose::of_reals ? facts.is_symmetric : facts.is_complex_symmetric;
-    if (!facts.is_finite || is_suited || (a.dense() == nullptr && is_own_transpose(a.matrix(), kind))) return "";
+    if (!facts.is_finite || is_suited) return "";
     const std::string_view wanted = !is_complex ? "symmetric" : is_cocg ? "its own transpose" : "Hermitian";
     return fmt::format("A is not {}, as {} needs it; gmres, idr and bicgstab take any", wanted, to_string(method));
 }
@@ -84,7 +78,7 @@ std::string obstacle(const SpmvPlan<T>& a, std::span<const Attempt> attempts, bo
     if (a.dense() == nullptr || static_cast<double>(a.rows()) * static_cast<double>(a.columns()) <= few_elements) {
         try {
             const Diagnosis found = diagnose(a.matrix(), a.device());
-            if (std::string text = structural(is_complex ? in_complex_numbers(found) : found); !text.empty()) return text;
+            if (std::string text = structural(found, is_complex); !text.empty()) return text;
         } catch (const InvalidArgument& error) {  // an entry that is not finite
             return error.what();
         }
@@ -92,19 +86,23 @@ std::string obstacle(const SpmvPlan<T>& a, std::span<const Attempt> attempts, bo
     if (!attempts.empty() && began_beyond_numbers(attempts.front()))
         return "b - A x of the initial x is Inf or NaN: a number of A, b or x is, or they overflow";
     if (std::string text = unsymmetric(a, attempts, is_complex); !text.empty()) return text;
-    const double ill_conditioned = std::sqrt(unit_roundoff<T>);
+    const double least_of_well_conditioned = std::sqrt(unit_roundoff<T>);
     // Pivots smaller than what n subtractions leave of a pivot that vanishes, about n u times the largest.
     const double least = static_cast<double>(a.rows()) * unit_roundoff<T>;
     for (const Attempt& attempt : attempts) {
         if (attempt.preconditioner != PreconditionerKind::klu) continue;
         if (!attempt.refusal.empty()) return refused_by_klu(attempt.refusal);
-        if (attempt.pivot_ratio < ill_conditioned)
+        if (attempt.pivot_ratio < least_of_well_conditioned)
             return fmt::format(
                 "A is {}: of the pivots of its complete factors, scaled, the smallest is {:.1e} times the largest",
-                attempt.pivot_ratio < least ? "singular as far as this precision can tell" : "ill-conditioned",
-                attempt.pivot_ratio);
+                attempt.pivot_ratio < least ? nearly_singular : ill_conditioned, attempt.pivot_ratio);
     }
     return "";
+}
+
+std::string obstacle_of_nonsingular(std::string obstacle) {
+    const std::size_t found = obstacle.find(nearly_singular);
+    return found == std::string::npos ? obstacle : obstacle.replace(found, nearly_singular.size(), ill_conditioned);
 }
 
 template std::string obstacle(const SpmvPlan<float>&, std::span<const Attempt>, bool);

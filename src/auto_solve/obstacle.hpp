@@ -16,4 +16,7 @@ namespace solver {
 template <class T>
 std::string obstacle(const SpmvPlan<T>& a, std::span<const Attempt> attempts, bool is_complex);
 
+/// The obstacle of an A that was proven to be nonsingular since it was told.
+std::string obstacle_of_nonsingular(std::string obstacle);
+
 }  // namespace solver

@@ -40,9 +40,10 @@ FillPrediction estimate_fill(const SpmvPlan<T>& a, const IsEnough& is_enough) {
     return preparation::estimate_fill(rows, is_enough);
 }
 
-/// What such a matrix is nearly always given where it is large; nothing if that is not known.
-std::optional<PreconditionerKind> likely_preconditioner(const MatrixFacts& facts) {
-    if (facts.suits_multigrid()) return PreconditionerKind::amg;
+/// What such a matrix is nearly always given next where it is large; nothing if that is not known, as for several right-hand
+/// sides, where the length of a trial depends on the estimate.
+std::optional<PreconditionerKind> likely_preconditioner(const MatrixFacts& facts, std::int64_t columns) {
+    if (facts.suits_multigrid()) return columns == 1 ? std::optional(PreconditionerKind::amg) : std::nullopt;
     if (facts.may_be_saddle_point()) return PreconditionerKind::schur;
     return std::nullopt;
 }
@@ -60,16 +61,15 @@ FillPrediction estimate_fill_beside(PreconditionerKind likely, const SpmvPlan<T>
 }
 
 template <class T, class V>
-FillPrediction estimate_fill(const SpmvPlan<T>& a, const MatrixFacts& facts, System<T, V>& system, bool in_complex_arithmetic,
-                             const IsEnough& is_enough) {
+FillPrediction estimate_fill(const SpmvPlan<T>& a, std::optional<PreconditionerKind> likely, System<T, V>& system,
+                             bool in_complex_arithmetic, const IsEnough& is_enough) {
     if (in_complex_arithmetic) {
         const auto converted = [](const FillPrediction& fill) { return preparation::in_complex_arithmetic(fill); };
         return converted(
-            estimate_fill(a, facts, system, false, [&](const FillPrediction& least) { return is_enough(converted(least)); }));
+            estimate_fill(a, likely, system, false, [&](const FillPrediction& least) { return is_enough(converted(least)); }));
     }
     constexpr std::int64_t least_rows = 100'000;  // below, complete factors may be the cheaper choice
     const bool is_host_free = a.on_device() != nullptr && a.on_device()->is_a_copy() && a.dense() == nullptr;
-    const auto likely = likely_preconditioner(facts);
     if (is_host_free && likely && a.rows() >= least_rows) return estimate_fill_beside(*likely, a, system, is_enough);
     return estimate_fill(a, is_enough);
 }
@@ -97,9 +97,10 @@ void SystemSolver<T>::attempt_in(std::unique_ptr<System<T, V>>& system, Attempts
         FallbackSchedule only(*options_.preconditioner);
         return attempts.run(*system, only, method, max_iterations);
     }
+    const std::int64_t columns = attempts.columns_left();
     FallbackSchedule schedule({.matrix = facts,
                                .tolerance = iterates.least_tolerance(),
-                               .columns = static_cast<std::int64_t>(iterates.columns()),
+                               .columns = columns,
                                .fill_factor = options_.factors.fill_factor,
                                .one_product_a_step = method.best() != KrylovMethod::bicgstab,
                                .definite_only = needs_definite(method.best()),
@@ -108,7 +109,8 @@ void SystemSolver<T>::attempt_in(std::unique_ptr<System<T, V>>& system, Attempts
                                .begins_at_zero = [&] { return iterates.begin_at_zero(); },
                                .fill_estimate =
                                    [&](const IsEnough& is_enough) {
-                                       return estimate_fill(a_, facts, *system, options_.iteration.complex_scalars, is_enough);
+                                       return estimate_fill(a_, likely_preconditioner(facts, columns), *system,
+                                                            options_.iteration.complex_scalars, is_enough);
                                    },
                                .preparation = [&]() -> const Preparation& { return system->preparation(); }});
     attempts.run(*system, schedule, method, max_iterations);
@@ -133,7 +135,7 @@ SolveReport SystemSolver<T>::solve(std::vector<Unknown<T>> unknowns) {
     report.profile = chosen_profile(options_, a_.device());
     remember(report.attempts);
     const auto is_solved = [](const SolveResult& result) { return result.status == SolveStatus::converged; };
-    if (!std::ranges::all_of(report.results, is_solved))
+    if (report.obstacle.empty() && !std::ranges::all_of(report.results, is_solved))
         report.obstacle = obstacle(a_, report.attempts, options_.iteration.complex_scalars);
     return report;
 }

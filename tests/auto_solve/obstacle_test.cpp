@@ -1,4 +1,6 @@
+#include "matrices/generators.hpp"
 #include "solver/csr_matrix.hpp"
+#include "solver/reduce.hpp"
 #include "solver/solve.hpp"
 #include "support/linear_systems.hpp"
 #include "support/solved.hpp"
@@ -6,7 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace solver {
@@ -54,6 +58,84 @@ TEST(Obstacle, SaysOfADenseMatrixWhichRowIsEmpty) {
     const SolveReport report = solve<double>(SpmvPlan<double>(a.view(), Device::cpu(1)), std::vector<double>{1, 1}, x);
     EXPECT_NE(report.result().status, SolveStatus::converged);
     EXPECT_THAT(report.obstacle, HasSubstr("1 empty row, the first is 2 (counted from 1)"));
+}
+
+/// I + weight D'D of second differences D: the solution is of the size of b, A is `weight` times as large.
+CsrMatrix<double> smoother(std::int32_t n, double weight) {
+    const double stencil[] = {1, -2, 1};
+    std::vector<Entry<double>> entries;
+    for (std::int32_t i = 0; i < n; ++i) entries.push_back({i, i, 1});
+    for (std::int32_t row = 0; row + 2 < n; ++row)
+        for (std::int32_t p = 0; p < 3; ++p)
+            for (std::int32_t q = 0; q < 3; ++q) entries.push_back({row + p, row + q, weight * stencil[p] * stencil[q]});
+    return csr_from_entries<double>(n, n, entries);
+}
+
+// The rounding of the exact solution itself misses the tolerance, and nothing is tried beside complete factors.
+TEST(Obstacle, SaysWhereRoundingXAloneMissesTheTolerance) {
+    for (const auto& [n, weight] : std::vector<std::pair<std::int32_t, double>>{{40, 1e10}, {2000, 1e12}, {20000, 1e10}}) {
+        const CsrMatrix<double> a = smoother(n, weight);
+        std::vector<double> b;
+        for (std::int32_t i = 0; i < n; ++i) b.push_back(std::sin(0.3 * i));
+        const auto solved = solve_by(a, b, {});
+        EXPECT_EQ(solved.report.result().status, SolveStatus::stagnated);
+        EXPECT_EQ(solved.report.attempts.back().preconditioner, Kind::klu) << n;
+        EXPECT_THAT(solved.report.obstacle, HasSubstr("to round x to double precision changes b - A x by about"));
+        const auto rounded = solve_by(a, b, {.guarantee = Guarantee::rounded});
+        EXPECT_EQ(rounded.report.proofs.front().status, ProofStatus::proven);
+        std::vector<double> r(b.size());
+        SpmvPlan<double>(a, Device::cpu(1)).residual(b, rounded.x, {}, r, Accuracy::exact);
+        const double of_rounded = norm2(r, Accuracy::exact, Device::cpu(1)) / norm2(b, Accuracy::exact, Device::cpu(1));
+        EXPECT_GT(of_rounded, 1e-10);
+        EXPECT_LE(solved.report.result().relative_residual, 16 * of_rounded) << "as good as the rounded solution";
+    }
+}
+
+TEST(Obstacle, IsNoLimitOfRoundingWhereSomethingElseIsInTheWayOfAnotherColumn) {
+    const CsrMatrix<double> a = smoother(40, 1e10);
+    DenseMatrix<double> b{40, 2, std::vector<double>(80, std::numeric_limits<double>::quiet_NaN())},
+        x{40, 2, std::vector<double>(80)};
+    for (std::int32_t i = 0; i < 40; ++i) b.values[40 + i] = std::sin(0.3 * i);
+    const SolveReport report = solve<double>(SpmvPlan<double>(a.view(), Device::cpu(1)), b, x);
+    EXPECT_EQ(report.results[1].status, SolveStatus::stagnated);
+    EXPECT_THAT(report.obstacle, HasSubstr("b - A x of the initial x is Inf or NaN"));
+}
+
+// Consistent, so that there is an x of the size of b; complete factors give one as large as they are nearly singular.
+TEST(Obstacle, IsNoLimitOfRoundingWhereFactorsAreNearlySingular) {
+    const auto a = matrices::find_generator("poisson2d_30").value().make();
+    auto singular = a;
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+        double rest = 0;
+        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+            rest += a.column_indices[k] == i ? 0 : a.values[k];
+        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+            if (a.column_indices[k] == i) singular.values[k] = -rest * (1 + 0x1p-50);
+    }
+    std::vector<double> x(static_cast<std::size_t>(a.rows)), b(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(0.7 * static_cast<double>(i));
+    spmv(1.0, singular, x, 0.0, b, Accuracy::exact, Device::cpu(1));
+    EXPECT_EQ(solve_by(singular, b, {}).report.result().status, SolveStatus::converged);
+}
+
+/// A kernel matrix, whose condition number is beyond 1 / u.
+TEST(Obstacle, CallsNothingSingularThatIsProvenToBeRegular) {
+    constexpr std::int32_t n = 60;
+    std::vector<Entry<double>> entries;
+    std::vector<double> b;
+    for (std::int32_t i = 0; i < n; ++i) {
+        for (std::int32_t j = 0; j < n; ++j)
+            entries.push_back({i, j, std::exp(-2.0 * std::pow((i - j) / static_cast<double>(n), 2))});
+        b.push_back(std::sin(0.1 * i));
+    }
+    const auto a = csr_from_entries<double>(n, n, entries);
+    SolveOptions options;
+    options.iteration.tolerance = 1e-15;
+    EXPECT_THAT(solve_by(a, b, options).report.obstacle, HasSubstr("A is singular as far as this precision can tell"));
+    options.guarantee = Guarantee::bound;
+    const auto proven = solve_by(a, b, options);
+    ASSERT_EQ(proven.report.proofs.front().status, ProofStatus::proven);
+    EXPECT_THAT(proven.report.obstacle, HasSubstr("A is ill-conditioned"));
 }
 
 TEST(Obstacle, SaysThatThePivotsOfHilbertsMatrixVanish) {
