@@ -7,9 +7,14 @@
 #include "core/floating_point_guard.hpp"
 #include "core/names.hpp"
 #include "krylov/on_device.hpp"
+#include "preconditioner/ilu0.hpp"
+#include "solver/error.hpp"
 
 #include <cstddef>
 #include <span>
+#include <string>
+#include <string_view>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -17,8 +22,7 @@ namespace solver {
 namespace {
 
 template <class T>
-SolveReport solve_unknowns(const SpmvPlan<T>& a, std::vector<Unknown<T>> unknowns, const SolveOptions& options) {
-    const cpu::FloatingPointGuard guard;
+SolveReport solve_unknowns(const SpmvPlan<T>& a, std::vector<Unknown<T>>& unknowns, const SolveOptions& options) {
     if (options.guarantee != Guarantee::none) return solve_with_guarantee<T>(a, unknowns, options);
     SystemSolver<T> solver(a, options);
     SolveReport report;
@@ -31,6 +35,32 @@ SolveReport solve_unknowns(const SpmvPlan<T>& a, std::vector<Unknown<T>> unknown
     }
     for (std::size_t j = 0; j < unknowns.size(); ++j) round_to_double(a, unknowns[j], options.iteration, report.results[j]);
     return report;
+}
+
+/// Messages count rows of the real form (complex.hpp): for whoever thinks in complex numbers. Those of blocks and of coarse
+/// levels count their own.
+std::string with_rows_explained(std::string message) {
+    const auto says = [&](std::string_view words) { return message.find(words) != std::string::npos; };
+    if (says("counted from 1") && !says("complex") && !says("count from 1 here") && !says("on level"))
+        message += "; of those counted here 2i - 1 and 2i are number i of the complex matrix";
+    return message;
+}
+
+template <class T>
+SolveReport solve_checked(const SpmvPlan<T>& a, std::vector<Unknown<T>> unknowns, const SolveOptions& options) {
+    const cpu::FloatingPointGuard guard;
+    if (!options.iteration.complex_scalars) return solve_unknowns(a, unknowns, options);
+    try {
+        SolveReport report = solve_unknowns(a, unknowns, options);
+        report.obstacle = with_rows_explained(std::move(report.obstacle));
+        for (Attempt& attempt : report.attempts) attempt.refusal = with_rows_explained(std::move(attempt.refusal));
+        for (SolutionProof& proof : report.proofs) proof.reason = with_rows_explained(std::move(proof.reason));
+        return report;
+    } catch (const InvalidArgument& error) {
+        const std::type_info& kind = typeid(error);  // others are the caller's, or count no rows
+        if (kind != typeid(InvalidArgument) && kind != typeid(UnusableRow)) throw;
+        throw InvalidArgument(with_rows_explained(error.what()));
+    }
 }
 
 constexpr Name<CostProfile> cost_profile_names[] = {
@@ -46,18 +76,18 @@ CostProfile cost_profile_from_text(std::string_view text) { return value_of(text
 
 template <class T>
 SolveReport solve(const SpmvPlan<T>& a, std::span<const T> b, std::span<T> x, std::span<T> x_low, const SolveOptions& options) {
-    return solve_unknowns<T>(a, {checked_unknown(a, b, x, x_low, options.iteration)}, options);
+    return solve_checked<T>(a, {checked_unknown(a, b, x, x_low, options.iteration)}, options);
 }
 
 template <class T>
 SolveReport solve(const SpmvPlan<T>& a, const DenseMatrix<T>& b, DenseMatrix<T>& x, DenseMatrix<T>* x_low,
                   const SolveOptions& options) {
-    return solve_unknowns<T>(a, checked_unknowns(a, b, x, x_low, options.iteration), options);
+    return solve_checked<T>(a, checked_unknowns(a, b, x, x_low, options.iteration), options);
 }
 
 template <class T>
 SolveReport cuda::solve(const solver::SpmvPlan<T>& a, const SolveTask<T>& task, const SolveOptions& options, Stream stream) {
-    return solve_unknowns<T>(a, unknowns_on_device(a, task, options.iteration, stream, "solve"), options);
+    return solve_checked<T>(a, unknowns_on_device(a, task, options.iteration, stream, "solve"), options);
 }
 
 template SolveReport solve(const SpmvPlan<float>&, std::span<const float>, std::span<float>, std::span<float>,

@@ -35,11 +35,11 @@ T entry_at(const CsrView<T>& a, std::int64_t i, std::int64_t j, std::vector<T>& 
 }
 
 /// For a diagonal entry that is zero.
-[[noreturn]] inline void throw_zero_diagonal(std::int64_t row, bool is_missing) {
+[[noreturn]] inline void throw_zero_diagonal(std::int64_t row, bool is_missing, const char* of_matrix = "") {
     throw InvalidArgument(fmt::format(
-        "preconditioner jacobi: the diagonal entry of row {} (counted from 1) is {}, and Jacobi divides by it; reorder the "
+        "preconditioner jacobi: the diagonal entry of row {}{} (counted from 1) is {}, and Jacobi divides by it; reorder the "
         "rows so that no diagonal entry is zero, or use none",
-        row + 1, is_missing ? "missing" : "zero"));
+        row + 1, of_matrix, is_missing ? "missing" : "zero"));
 }
 
 /// The diagonal, repeated entries summed with one rounding. Throws InvalidArgument where an element is missing or zero.
@@ -71,7 +71,7 @@ std::vector<T> nonzero_complex_diagonal(const CsrView<T>& a, const Device& devic
         for (std::int64_t i = begin; i < end; ++i) diagonal[i] = entry_at(a, i, i - i % 2, entries);
     });
     for (std::int64_t i = 0; i < a.rows; i += 2)
-        if (diagonal[i] == T(0) && diagonal[i + 1] == T(0)) throw_zero_diagonal(i / 2, false);
+        if (diagonal[i] == T(0) && diagonal[i + 1] == T(0)) throw_zero_diagonal(i / 2, false, " of the complex matrix");
     return diagonal;
 }
 

@@ -2,6 +2,7 @@
 #include "solver/complex.hpp"
 #include "solver/error.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "support/complex_numbers.hpp"
@@ -11,13 +12,19 @@
 #include <Eigen/LU>
 
 #include <array>
+#include <limits>
+#include <string>
+#include <vector>
 
 namespace solver {
 namespace {
 
 using Complex = std::complex<double>;
+using ::testing::AllOf;
 using testing::complex_vector;
 using testing::cuda_devices;
+using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::Random;
 
 CsrMatrix<Complex> made(const std::string& name) { return matrices::find_generator(name).value().make_complex(); }
@@ -368,6 +375,46 @@ TEST(ComplexSolve, SolvesSeveralColumnsAndSinglePrecisionAsAPair) {
         EXPECT_LE(result.relative_residual, 1e-10);
     }
     EXPECT_TRUE(std::any_of(low.values.begin(), low.values.end(), [](auto z) { return z != std::complex<float>(); }));
+}
+
+/// Row 4, of 20, and row 2 of a proof: what counts rows of the real form says so, what counts complex ones does, too.
+TEST(ComplexSolve, SaysWhichRowsItCounts) {
+    const std::string explained = "; of those counted here 2i - 1 and 2i are number i of the complex matrix";
+    const std::vector<Complex> b(20, {1, 1});
+    std::vector<Entry<Complex>> entries;
+    for (std::int32_t i = 0; i < 20; ++i) entries.push_back({i, i, {2.0 + i, 1}});
+    auto a = csr_from_entries<Complex>(20, 20, entries);
+    a.values[3] = {std::numeric_limits<double>::quiet_NaN(), 1};
+    EXPECT_THAT(solved(a, b).report.obstacle, AllOf(HasSubstr("entry (7, 7)"), HasSubstr(explained)));
+    a.values[3] = 0;
+    EXPECT_THAT(solved(a, b).report.obstacle,
+                AllOf(HasSubstr("the first is 4 (counted from 1, of the complex matrix)"), Not(HasSubstr(explained))));
+    try {
+        solved(a, b, Device::cpu(1), by(KrylovMethod::bicgstab, PreconditionerKind::ilu0));
+        ADD_FAILURE() << "ILU(0) took a zero on the diagonal";
+    } catch (const InvalidArgument& error) {
+        EXPECT_THAT(error.what(), AllOf(HasSubstr("row 7 (counted from 1)"), HasSubstr(explained)));
+    }
+    try {
+        solved(a, b, Device::cpu(1), by(KrylovMethod::bicgstab, PreconditionerKind::jacobi));
+        ADD_FAILURE() << "Jacobi took a zero on the diagonal";
+    } catch (const InvalidArgument& error) {
+        EXPECT_THAT(error.what(), AllOf(HasSubstr("row 4 of the complex matrix (counted from 1)"), Not(HasSubstr(explained))));
+    }
+    SolveOptions too_small = by(KrylovMethod::bicgstab, PreconditionerKind::klu);
+    too_small.factors.memory_limit = 1;
+    a.values[3] = 1;
+    EXPECT_THROW(solved(a, b, Device::cpu(1), too_small), ResourceLimit) << "kinds of errors stay as they are";
+    struct Stop : InvalidArgument {
+        using InvalidArgument::InvalidArgument;
+    };
+    SolveOptions stopped;
+    stopped.iteration.callback = [](const Iteration&) -> bool { throw Stop("counted from 1"); };
+    EXPECT_THROW(solved(a, b, Device::cpu(1), stopped), Stop);
+    const CsrMatrix<Complex> twins{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {{1, 1}, {2, 0}, {2, 2}, {4, 0}}};
+    const SolveReport proven = solved(twins, {b[0], b[1]}, Device::cpu(1), SolveOptions{.guarantee = Guarantee::bound}).report;
+    EXPECT_THAT(proven.obstacle, AllOf(HasSubstr("rows 1 and 3 (counted from 1)"), HasSubstr(explained)));
+    EXPECT_EQ(proven.proofs.front().reason, proven.obstacle);
 }
 
 TEST(ComplexSolve, SaysWhatDoesNotFit) {

@@ -578,7 +578,7 @@ TYPED_TEST(JacobiOfComplexNumbers, NamesTheRowOfAZero) {
         this->made(real_form(this->with_diagonal({{1, 1}, {0, 2}, {0, 0}}).view()));
         FAIL() << "no exception";
     } catch (const InvalidArgument& error) {
-        EXPECT_THAT(error.what(), HasSubstr("the diagonal entry of row 3 (counted from 1) is zero"));
+        EXPECT_THAT(error.what(), HasSubstr("row 3 of the complex matrix (counted from 1) is zero"));
     }
 }
 
