@@ -24,10 +24,9 @@ public:
 
 private:
     bool is_done(const solver::SolveReport& report) const {
-        using solver::Guarantee;
-        const bool is_proven = options_.guarantee == Guarantee::none || report.proof().status == solver::ProofStatus::proven;
-        const bool is_solved = report.result().status == solver::SolveStatus::converged;
-        return is_proven && (is_solved || options_.guarantee == Guarantee::rounded);
+        const bool is_proven =
+            options_.guarantee == solver::Guarantee::none || report.proof().status == solver::ProofStatus::proven;
+        return is_proven && report.result().status == solver::SolveStatus::converged;
     }
 
     solver::CsrMatrix<double> a_;

@@ -251,6 +251,12 @@ tutorials)
     with_plugin 1 "${TUTORIALS}ex2" -m 30 -n 31 -ksp_view_mat "binary:$folder/matrix" >/dev/null
     same_solution ex2 ex2 -m 30 -n 31 -ksp_type cg -pc_type jacobi
     same_solution ex10 ex10 -f "$folder/matrix" -rhs one -ksp_type bcgs -pc_type jacobi
+    # diag(2^-600, 3) x = (1, 1), rounded: the rule of zeros drops what the tolerance needs, so that x is no solution.
+    printf '%b' '\0\x12\x7b\x50\0\0\0\2\0\0\0\2\0\0\0\2\0\0\0\1\0\0\0\1\0\0\0\0\0\0\0\1' \
+        '\x1a\x70\0\0\0\0\0\0\x40\x08\0\0\0\0\0\0' '\0\x12\x7b\x4e\0\0\0\2' \
+        '\x3f\xf0\0\0\0\0\0\0\x3f\xf0\0\0\0\0\0\0' >"$folder/graded"
+    with_plugin 1 "${TUTORIALS}ex10" -f "$folder/graded" -ksp_type preonly -pc_type samebits_auto -pc_samebits_guarantee rounded \
+        -ksp_converged_reason | grep "PC_FAILED"
     # Multigrid of the library, whose levels depend on how unknowns are numbered: slices keep the numbers of one rank.
     same_solution ex45_amg ex45 -da_refine 2 -pc_type samebits_amg -ksp_type cg -da_processors_x 1 -da_processors_y 1 \
         -pc_samebits_gathered_rows 0
