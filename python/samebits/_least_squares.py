@@ -45,7 +45,7 @@ def _told(found: dict[str, Any], x: np.ndarray, bnorm: float, aim: float, size: 
 def _column(b: Any, shape: tuple[int, int]) -> np.ndarray:
     """b, of one column or one row, in one dimension."""
     given = HOST.numbers(b, "b")
-    if given.size != shape[0] or given.ndim > 2:
+    if given.size != shape[0] or given.ndim > 2 or (given.ndim == 2 and 1 not in given.shape):
         raise _core.DimensionMismatch(f"lsmr: b has the shape {given.shape}, A {shape}; expected one column of so many rows as A has")
     return given.reshape(-1)
 
@@ -71,7 +71,8 @@ class _OfMatrix:
             # CSR on CSR stays as it is: by way of COO repeated entries would be added up, rounding
             under = vstack([matrix.to_scipy(), damping * eye_array(self.columns, format="csr")], format="csr")
             matrix = Matrix(under, device="cpu", threads=threads)
-        self._a, self._transposed = matrix, Matrix(matrix.to_scipy().T.tocsr(), device="cpu", threads=threads)
+        transposed = matrix.to_scipy().T.tocsr() if matrix.is_sparse else matrix._host_parts()[0].T
+        self._a, self._transposed = matrix, Matrix(transposed, device="cpu", threads=threads)
 
     def solve(self, right: np.ndarray, x: np.ndarray, options: dict[str, Any]) -> Any:
         return _core.lsmr(self._a._core, self._transposed._core, right, x, options)

@@ -44,6 +44,9 @@ public:
     Device processor() const { return a_.device().kind() == Device::Kind::cpu ? a_.device() : Device::cpu(); }
     /// Frobenius's, of A with its repeated entries summed.
     std::optional<double> norm(Accuracy accuracy) const {
+        if (const DenseView<T>* const full = a_.dense(); full != nullptr && has_no_gaps(*full))
+            return norm2(std::span<const T>(full->data, static_cast<std::size_t>(full->rows * full->columns)), accuracy,
+                         processor());
         const CsrView<T>& a = a_.matrix();
         if (has_sorted_rows(a, processor())) return norm2(a.values, accuracy, processor());
         return norm2(with_sorted_rows(a).values, accuracy, processor());
@@ -81,6 +84,13 @@ private:
             if (!is_part_exact) is_exact = false;
         });
         return is_exact;
+    }
+
+    static bool has_no_gaps(const DenseView<T>& a) {
+        const auto is_by = [](std::int64_t stride, std::int64_t other_stride, std::int64_t length) {
+            return stride == 1 && other_stride == length;
+        };
+        return is_by(a.column_stride, a.row_stride, a.columns) || is_by(a.row_stride, a.column_stride, a.rows);
     }
 
     static bool is_normal(T x) {
@@ -159,7 +169,6 @@ public:
         if (is_norm_known_) unit_of_a_ = unit_of<T>(result_.matrix_norm);
         if (b_norm_ == 0) std::fill(x_.begin(), x_.end(), T(0));
         verify();
-        if (!is_norm_known_) unit_of_a_ = unit_of<T>(result_.matrix_norm);
         keep_as_best();
         if (!std::isfinite(b_norm_) || !is_finite(norms_) || !std::isfinite(result_.matrix_norm))
             return finish(SolveStatus::non_finite);
@@ -219,6 +228,7 @@ private:
 
     /// beta u = r, alpha v = A'u, from the u that verify() left.
     void begin() {
+        if (!is_norm_known_) unit_of_a_ = unit_of<T>(result_.matrix_norm);  // ||A'r|| / ||r|| may be far below it at first
         const double beta = normalise(u_);
         products_.multiply_transposed(inverse(unit_of_a_), u_, 0, v_, options_.accuracy);
         scalars_.begin(beta, normalise(v_));
@@ -249,13 +259,17 @@ private:
     }
 
     /// ||A v||, in units, of the unit vector v whose product is x times one unit vector and y times another at a right angle.
-    static double length(double x, double y) { return sqrt_rn(add_rn(mul_rn(x, x), mul_rn(y, y))); }
+    static double length(double x, double y) {
+        double length = sqrt_rn(add_rn(mul_rn(x, x), mul_rn(y, y)));
+        if (!std::isfinite(length)) Rotation::of(x, y, length);  // squares leave the range where the unit is far below ||A||
+        return length;
+    }
 
     /// To ||A v|| or ||A'u|| of a unit vector, where the norm of A is not known. Frobenius's norm of the bidiagonal matrix
     /// would be larger, but grows beyond A's as rounding lets vectors come again. What was divided by the norm before is from
     /// then on by the new one.
     void raise_norm(double norm) {
-        if (is_norm_known_ || !(norm > result_.matrix_norm)) return;
+        if (is_norm_known_ || !(norm > result_.matrix_norm) || !std::isfinite(norm)) return;
         const double old_by_new = result_.matrix_norm / norm;
         for (double* const quotient : {&norms_.quotient, &best_norms_.quotient, &reference_}) *quotient *= old_by_new;
         result_.matrix_norm = norm;

@@ -24,7 +24,9 @@ using ::testing::ThrowsMessage;
 class AsFunctions final : public OperatorWithTranspose<double> {
 public:
     AsFunctions(std::int64_t rows, std::int64_t columns, std::int64_t rank)
-        : csr_(matrix_of_rank(rank, rows, columns, 7)), transposed_csr_(transpose(csr_.view())), a_(dense_of(csr_)) {}
+        : AsFunctions(matrix_of_rank(rank, rows, columns, 7)) {}
+    explicit AsFunctions(CsrMatrix<double> a)
+        : csr_(std::move(a)), transposed_csr_(transpose(csr_.view())), a_(dense_of(csr_)) {}
 
     std::int64_t rows() const override { return a_.rows(); }
     std::int64_t columns() const override { return a_.cols(); }
@@ -160,6 +162,31 @@ TEST(LsmrOfFunctions, GivesTheSameBitsForEveryThreadCountInExact) {
         EXPECT_EQ(x, expected);
         EXPECT_EQ(found.iterations, alone.iterations);
         EXPECT_EQ(found.normal_residual, alone.normal_residual);
+    }
+}
+
+/// ||A'r|| / ||r|| of the first r is all that is known of the norm then, and may be far below it.
+TEST(LsmrOfFunctions, LearnsTheNormWhereTheFirstResidualIsNearlyOrthogonalToA) {
+    for (const double tiny : {1e-150, 1e-160, 1e-200, 1e-300}) {
+        SCOPED_TRACE(tiny);
+        const AsFunctions column(CsrMatrix<double>{2, 1, {0, 1, 1}, {0}, {1}});
+        std::vector<double> one(1);
+        const LeastSquaresResult found = lsmr<double>(column, std::vector<double>{tiny, 1}, one);
+        EXPECT_EQ(found.status, SolveStatus::converged);
+        EXPECT_NEAR(found.matrix_norm, 1, 1e-12);
+        EXPECT_LE(found.normal_residual, 1e-12);
+        EXPECT_LE(std::abs(tiny - one[0]), 1e-12) << "||A'r||, where ||A|| ||r|| is 1";
+
+        const AsFunctions a(CsrMatrix<double>{3, 2, {0, 2, 4, 4}, {0, 1, 0, 1}, {1, 2, 3, 1}});
+        std::vector<double> x(2);
+        const LeastSquaresResult of_a = lsmr<double>(a, std::vector<double>{tiny, 2 * tiny, 1}, x);
+        EXPECT_EQ(of_a.status, SolveStatus::converged);
+        EXPECT_GE(of_a.matrix_norm, 1);
+        EXPECT_LE(of_a.matrix_norm, std::sqrt(15.0) * (1 + 1e-12));
+        const double most = of_a.normal_residual * of_a.matrix_norm * (1 + 1e-12);
+        EXPECT_LE(std::hypot((tiny - x[0] - 2 * x[1]) + 3 * (2 * tiny - 3 * x[0] - x[1]),
+                             2 * (tiny - x[0] - 2 * x[1]) + (2 * tiny - 3 * x[0] - x[1])),
+                  std::max(most, 1e-15 * tiny));
     }
 }
 

@@ -35,7 +35,6 @@ void check_least_squares(const Options& options, std::int64_t rows, std::int64_t
     if (options.reference) refuse("--reference");
     if (!options.near_null.empty()) refuse("--near-null");
     const Options defaults;
-    if (options.block_size != defaults.block_size) refuse("--block-size");
     if (options.restart != defaults.restart) refuse("--restart");
     if (options.profile != defaults.profile) refuse("--profile");
     if (options.factors.drop_tolerance != defaults.factors.drop_tolerance) refuse("--drop-tolerance");
@@ -67,9 +66,11 @@ Run run_least_squares(const Options& options, Accuracy accuracy, const SpmvPlan<
     run.accuracy = accuracy;
     run.normal_residual = 0;
     Stopwatch watch;
-    const CsrMatrix<T> transposed = transpose(a.matrix(), Device::cpu(options.threads));
-    const SpmvPlan<T> of_transposed(transposed, options.device,
-                                    SpmvOptions{.kernel = options.spmv, .expected_products = products_of_a_solve});
+    const CsrMatrix<T> transposed = a.dense() != nullptr ? CsrMatrix<T>() : transpose(a.matrix(), Device::cpu(options.threads));
+    const SpmvPlan<T> of_transposed =
+        a.dense() != nullptr ? SpmvPlan<T>(a.dense()->transposed(), options.device)
+                             : SpmvPlan<T>(transposed, options.device,
+                                           SpmvOptions{.kernel = options.spmv, .expected_products = products_of_a_solve});
     run.setup_seconds = watch.lap();
     KrylovOptions iteration{.accuracy = accuracy,
                             .tolerance = options.tolerance,
