@@ -73,9 +73,15 @@ class Host:
 
     def first_beyond(self, x: Any, least: float, largest: float) -> tuple[int, ...] | None:
         """Where the first number is that is neither 0, Inf nor NaN and whose size is not between these; None where none is."""
-        size = abs(x)
-        beyond = ((size > 0) & (size < least)) | ((size > largest) & (size < math.inf))
-        return tuple(int(i) for i in np.argwhere(self.host(beyond))[0]) if bool(beyond.any()) else None
+        at_once = 1 << 20  # so that what is looked at beside x stays small
+        flat = x.reshape(-1)  # a view, or one copy of what has gaps
+        for first in range(0, len(flat), at_once):
+            size = abs(flat[first : first + at_once])
+            beyond = ((size > 0) & (size < least)) | ((size > largest) & (size < math.inf))
+            if bool(beyond.any()):
+                place = first + int(np.flatnonzero(self.host(beyond))[0])
+                return tuple(int(i) for i in np.unravel_index(place, x.shape))
+        return None
 
     def is_plain(self, x: Any) -> bool:
         """Whether results can be written to it: a vector without gaps, or a matrix whose rows or columns have none."""

@@ -175,6 +175,24 @@ def test_small_integers_in_coordinates_do_not_wrap_around():
     assert sb.Matrix(sp.coo_array((np.array([100, 100], "i1"), ([0, 0], [0, 0])))) @ [1.0] == 200
 
 
+def test_booleans_repeated_in_one_place_are_one_true():
+    a = sp.coo_array((np.array([True, True, True]), ([0, 0, 1], [1, 1, 0])), shape=(2, 2))
+    assert (sb.Matrix(a) @ [3.0, 5.0]).tolist() == (a.tocsr() @ [3.0, 5.0]).tolist() == [5.0, 3.0]
+
+
+def test_integers_beyond_doubles_are_refused_beside_repeated_entries():
+    for alone in (2**53 + 1, -(2**60)):
+        a = sp.coo_array((np.array([alone, 1, 1]), ([0, 1, 1], [0, 0, 0])), shape=(2, 2))
+        with pytest.raises(sb.InvalidArgument, match="integers beyond 2\\^53"):
+            sb.Matrix(a)
+
+
+def test_entries_beside_repeated_ones_stay_as_they_are():
+    values = [1 + 0j, 1 + 0j, complex(1, np.inf), complex(-0.0, -0.0)]
+    seen = sb.Matrix(sp.coo_array((values, ([0, 0, 1, 1], [0, 0, 0, 1])))).to_scipy().data
+    assert same(seen.view(float), [2.0, 0.0, 1.0, np.inf, -0.0, -0.0])
+
+
 def test_bits_do_not_depend_on_threads():
     a, x = random_sparse(20_000)
     expected = sb.Matrix(a, threads=1) @ x
