@@ -3,8 +3,8 @@
 Every function takes ``accuracy``: ``'fast'``, ``'compensated'`` (as if computed in twice the precision) or ``'exact'``, the default: the
 real number, rounded once to nearest even, and so the same bits on every machine and for every number of threads.
 
-Numbers are float64, float32, complex128 or complex64; of complex ones each part keeps the promise by itself. Integers, booleans and float16 count
-as doubles, beside a matrix of floats as floats, where these hold them; else they are refused. A matrix of float16 is one of floats.
+Numbers are float64, float32, complex128 or complex64; of complex ones each part keeps the promise by itself. In the host's memory integers,
+booleans and float16 count as doubles, beside a matrix of floats as floats, where these hold them; else they are refused. A matrix of float16 is one of floats.
 
 Sums and products: `sum`, `dot`, `vdot`, `norm`, `sum_expansion`, `dot_expansion`, `matmul`. Matrices: `Matrix`, `Preconditioner`,
 `solve_triangular`. Linear systems: `solve`, `certify`, and `bicgstab`, `bicgstab2`, `cg`, `cocg`, `gmres`, `minres` and `idr` in SciPy's manner; least squares: `lsmr`. Files:

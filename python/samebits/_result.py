@@ -16,7 +16,7 @@ HISTORY_DTYPE = np.dtype(
 class _WithResult(Exception):
     """What is told of a solve, with its result."""
 
-    def __init__(self, message: str, result: Result) -> None:
+    def __init__(self, message: str, result: Result | None = None) -> None:
         super().__init__(message)
         self.result = result
 

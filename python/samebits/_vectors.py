@@ -39,7 +39,7 @@ def sum(x: Any, *, accuracy: str = "exact", threads: int | None = None) -> Any:
     ----------
     x : array_like
         Of float64, float32, complex128, complex64, float16 or integers, the last two as doubles, of any shape. Arrays of CuPy and PyTorch on a
-        CUDA device, but for those of integers, are added up there.
+        CUDA device, but for those of integers and float16, are added up there.
     accuracy : {'exact', 'compensated', 'fast'}
         'exact' is the real sum, rounded once; partial sums do not overflow.
     threads : int, optional
