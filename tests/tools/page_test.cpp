@@ -166,6 +166,16 @@ TEST(ResidualPanels, SurviveCurvesOfOnePointOrNone) {
     EXPECT_TRUE(stands_alone(page_of(residual_panels({}, 1e-10, "r"))));
 }
 
+TEST(ResidualPanels, ShowNoToleranceOfZero) {
+    for (const ResidualCurve& curve :
+         {ResidualCurve{"falls", "", {{0, 1}, {9, 1e-9}}, {}}, ResidualCurve{"empty", "", {}, {}}}) {
+        const std::string html = residual_panels({curve}, 0, "r");
+        EXPECT_TRUE(stands_alone(page_of(html)));
+        EXPECT_THAT(html, AllOf(Not(HasSubstr("nan")), Not(HasSubstr("inf")), Not(HasSubstr(">tolerance<"))));
+    }
+    EXPECT_THAT(residual_panels({{"falls", "", {{0, 1}, {9, 1e-9}}, {}}}, 1e-8, "r"), HasSubstr(">tolerance<"));
+}
+
 TEST(ResidualPanels, SayWhereBeliefAndTruthDiffer) {
     EXPECT_THAT(belief_and_truth(1e-6, 1e-3), AllOf(HasSubstr("Believes"), HasSubstr("−6"), HasSubstr("−3")));
     EXPECT_THAT(belief_and_truth(9e-9, 9.1e-9), Not(HasSubstr("Believes")));

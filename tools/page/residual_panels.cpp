@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 
 namespace solver::page {
 namespace {
@@ -19,11 +20,14 @@ bool can_be_drawn(const ResidualPoint& point) { return point.residual > 0 && std
 /// From residuals and iterations to places.
 class Axes {
 public:
-    Axes(const std::vector<ResidualCurve>& curves, double tolerance) : low_(std::log10(tolerance)), high_(low_) {
+    /// Where the tolerance is 0 the residuals alone set the range.
+    Axes(const std::vector<ResidualCurve>& curves, double tolerance) {
+        if (tolerance > 0) low_ = high_ = std::log10(tolerance);
         for (const ResidualCurve& curve : curves)
             for (const auto* points : {&curve.believed, &curve.truth})
                 for (const ResidualPoint& point : *points)
                     if (can_be_drawn(point)) include(point);
+        if (low_ > high_) low_ = high_ = 0;
         low_ = std::floor(low_ - 0.2);
         high_ = std::max(std::ceil(high_), low_ + 1);
     }
@@ -75,7 +79,7 @@ private:
             x(iteration), panel.bottom(), panel.bottom() + 15, grouped(static_cast<std::int64_t>(iteration)));
     }
 
-    double low_, high_;
+    double low_ = std::numeric_limits<double>::infinity(), high_ = -low_;
     double iterations_ = 1;
 };
 
@@ -114,6 +118,7 @@ std::string dots(const std::vector<ResidualPoint>& points, const Axes& axes) {
 }
 
 std::string tolerance_line(double tolerance, const Axes& axes) {
+    if (tolerance == 0) return "";
     const double y = axes.y(tolerance);
     return fmt::format("<path class=\"tolerance\" d=\"M{0} {1:.1f}H{2}\"/><text x=\"{3}\" y=\"{4:.1f}\">tolerance</text>\n",
                        panel.left, y, panel.right(), panel.left + 5, y + 11);

@@ -43,8 +43,9 @@ void LiveLine::show(const Iteration& iteration, double tolerance) {
     next_ = now + period;
     const double seconds = std::chrono::duration<double>(now - start_).count();
     const double rate = seconds > 0 ? static_cast<double>(iteration.number) / seconds : 0;
-    show(fmt::format("  iteration {}   residual {:.1e} (to reach {:.0e})   {:.0f} iterations/s   {:.1f} s", iteration.number,
-                     iteration.recursive_residual, tolerance, rate, seconds));
+    const std::string wanted = tolerance > 0 ? fmt::format(" (to reach {:.0e})", tolerance) : "";
+    show(fmt::format("  iteration {}   residual {:.1e}{}   {:.0f} iterations/s   {:.1f} s", iteration.number,
+                     iteration.recursive_residual, wanted, rate, seconds));
 }
 
 }  // namespace solver::command

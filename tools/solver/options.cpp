@@ -122,6 +122,10 @@ void refuse_what_has_no_effect(const po::variables_map& values, const Options& o
             std::ranges::find(kinds, *options.preconditioner) == kinds.end())
             throw UsageError(fmt::format("--{} has no effect with --preconditioner {}, but with {}", option,
                                          to_string(*options.preconditioner), names_of(kinds)));
+    if (!options.preconditioner && is_given(values, "block-size"))
+        throw UsageError(
+            "--block-size has no effect on the automatic choice, which factors all rows; of a square system "
+            "name the preconditioner: --preconditioner ilu0, isai, ilut or klu");
     if (options.method && *options.method != KrylovMethod::gmres && is_given(values, "restart"))
         throw UsageError(fmt::format("--restart has no effect with --method {}, but with gmres", to_string(*options.method)));
 }

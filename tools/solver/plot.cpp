@@ -83,10 +83,11 @@ set xrange [0:*]
                        " $line{0} with lines linewidth 1.5 linecolor rgb \"{1}\" title \"{2}\","
                        " $point{0} with points pointtype 7 pointsize 0.8 linecolor rgb \"{1}\" notitle,",
                        i, colours[i % colours.size()], escaped_for_gnuplot(curves[i].name));
-    script += " keyentry with points pointtype 7 pointsize 0.8 linecolor rgb \"#555555\" title \"true residual\",";
-    fmt::format_to(std::back_inserter(script), " {} with lines dashtype 2 linecolor rgb \"#777777\" title \"tolerance\"\n",
-                   options.tolerance);
-    return script;
+    script += " keyentry with points pointtype 7 pointsize 0.8 linecolor rgb \"#555555\" title \"true residual\"";
+    if (options.tolerance > 0)  // a logarithmic axis has no 0
+        fmt::format_to(std::back_inserter(script), ", {} with lines dashtype 2 linecolor rgb \"#777777\" title \"tolerance\"",
+                       options.tolerance);
+    return script + "\n";
 }
 
 void plot(const Options& options, const Outcome& outcome) {

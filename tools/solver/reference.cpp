@@ -133,8 +133,9 @@ ReferenceRun eigen_run(const Options& options, const SpmvPlan<double>& a, std::s
     const Eigen::VectorXd x = eigen.solve(Eigen::Map<const Eigen::VectorXd>(b.data(), static_cast<Eigen::Index>(b.size())));
     run.seconds = watch.lap();
     run.claim = eigen.info() == Eigen::Success ? "converged" : "not converged";
-    run.iterations = eigen.iterations();
-    run.claimed_residual = eigen.error();
+    const bool has_begun = judge.b_norm() > 0;  // else Eigen tells its limits for what it did
+    run.iterations = has_begun ? eigen.iterations() : 0;
+    run.claimed_residual = has_begun ? eigen.error() : 0;
     run.solution.assign(x.data(), x.data() + x.size());
     judge.judge(run);
     return run;

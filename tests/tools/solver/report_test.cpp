@@ -234,6 +234,15 @@ TEST_F(SolverCommand, ComparesTheModesAndTheReferences) {
                 AllOf(HasSubstr("\nfast,0,1,"), HasSubstr("\ncompensated,0,1,"), HasSubstr("\nexact,0,1,")));
 }
 
+TEST_F(SolverCommand, TellsNoIterationsOfEigenWhereThereIsNothingToSolve) {
+    std::string zeros = "%%MatrixMarket matrix array real general\n40 1\n";
+    for (int i = 0; i < 40; ++i) zeros += "0\n";
+    write("zeros.mtx", zeros);
+    const json r = report("--matrix A.mtx --rhs zeros.mtx --reference");
+    EXPECT_EQ(r["references"][0]["iterations"], 0);
+    EXPECT_EQ(r["references"][0]["relative_residual"], 0);
+}
+
 TEST_F(SolverCommand, MeasuresTheDistanceFromTheDirectSolutionWhereTheTrueOneIsUnknown) {
     EXPECT_THAT(run("--matrix A.mtx --rhs random --reference").out, HasSubstr("off direct"));
 }

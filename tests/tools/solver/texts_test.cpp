@@ -283,6 +283,9 @@ TEST(SolverTexts, OfAccuraciesAndReferencesSideBySide) {
     options.plot = "a.png";
     EXPECT_THAT(plot_script(options, outcome),
                 HasSubstr("set terminal pngcairo size 1440,900 font 'sans-serif,18' linewidth 1.5\n"));
+    EXPECT_THAT(plot_script(options, outcome), HasSubstr("title \"tolerance\""));
+    options.tolerance = 0;
+    EXPECT_THAT(plot_script(options, outcome), Not(HasSubstr("title \"tolerance\"")));
 }
 
 /// Nothing ran into a limit of iterations where there were none.
