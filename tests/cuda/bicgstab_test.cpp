@@ -41,7 +41,7 @@ void expect_bits_of_cpu_with(const CsrView<T>& a, Kind kind, bool pair, std::int
 }
 
 // Promise: cuda/preconditioner.hpp, "Only launches kernels, whose result depends"
-// Promise: cuda/triangular_solve.hpp, "One kernel, which can be captured in a CUDA graph."
+// Promise: cuda/triangular_solve.hpp, "One kernel, or two for each 64 rows"
 // Promise: cuda/spmv.hpp, "Only launches kernels: it can be captured"
 // Promise: cuda/runtime.hpp, "Plans and reducers allocate nothing after"
 // Promise: solver_cuda.h, "Products, reductions and triangular solves allocate nothing"
