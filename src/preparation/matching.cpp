@@ -1,6 +1,7 @@
 #include "preparation/matching.hpp"
 
 #include "preparation/cardinality.hpp"
+#include "preparation/nearer.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -122,8 +123,9 @@ private:
         nearest_distance_ = far;
         std::int64_t distance = 0;
         for (std::int32_t row = root; row != none; row = next_row(distance)) {
-            reach_from(row, distance);
-            steps_left_ -= end(row) - begin(row);
+            const std::int64_t length = end(row) - begin(row);
+            length == n_ ? reach_from_full_row(row, distance) : reach_from(row, distance);
+            steps_left_ -= length;
             if (nearest_distance_ == distance) break;
         }
         return nearest_;
@@ -142,6 +144,17 @@ private:
             reach(row, column, distance, distance_of_row);
             nearest = nearest_distance_;
         }
+    }
+
+    /// Whose k-th entry is in column k.
+    void reach_from_full_row(std::int32_t row, std::int64_t distance_of_row) {
+        const std::int64_t of_row = distance_of_row + u_[row];
+        const std::int32_t* const weights = graph_.weights.data() + begin(row);
+        const auto next = [&](std::int64_t k) {
+            return first_nearer(of_row, v_.data(), weights, distance_.data(), nearest_distance_, k, n_);
+        };
+        for (std::int64_t k = next(0); k < n_; k = next(k + 1))
+            reach(row, static_cast<std::int32_t>(k), of_row + v_[k] - weights[k], distance_of_row);
     }
 
     void reach(std::int32_t row, std::int32_t column, std::int64_t distance, std::int64_t distance_of_row) {
