@@ -73,6 +73,7 @@ SolveOptions options_of(const nb::dict& given) {
     const auto method = nb::cast<std::string>(given["method"]);
     if (method != "auto") options.method = krylov_method_from_text(method);
     options.profile = cost_profile_from_text(nb::cast<std::string>(given["profile"]));
+    options.factors.memory_limit = nb::cast<std::int64_t>(given["memory_limit"]);
     options.guarantee = guarantee_from_text(nb::cast<std::string>(given["guarantee"]));
     options.mixed = nb::cast<bool>(given["mixed"]);
     options.iteration = iteration_of(given);

@@ -98,6 +98,7 @@ def certify(
     method: str = "auto",
     profile: str = "auto",
     accuracy: str = "exact",
+    memory_limit: int = 0,
     device: str | None = None,
     threads: int | None = None,
 ) -> Certificate:
@@ -128,6 +129,7 @@ def certify(
         "method": method_name(method),
         "profile": text(profile, "profile", "'auto', 'processor' or 'gpu'"),
         "maxiter": whole_number(maxiter, "maxiter"),
+        "memory_limit": whole_number(memory_limit, "memory_limit"),
         "restart": 30,
         "history": False,
         "guarantee": "none",

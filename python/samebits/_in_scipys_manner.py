@@ -175,13 +175,14 @@ def _options(accuracy: str, rtol: Any, atol: Any, maxiter: int, restart: int = 3
         "restart": restart,
         "history": False,
         "guarantee": "none",
+        "memory_limit": 0,
         "complex": False,
     }
 
 
 def _in_scipys_manner(
     method: str,
-    a: Any,
+    A: Any,
     b: Any,
     x0: Any = None,
     *,
@@ -194,7 +195,7 @@ def _in_scipys_manner(
     device: str | None = None,
     threads: int | None = None,
 ) -> KrylovResult:
-    a = _system(method, a)
+    a = _system(method, A)
     steps = 10 * int(a.shape[0]) if maxiter is None else whole_number(maxiter, "maxiter")
     options = _options(accuracy, rtol, atol, steps)
     return _solved(method, a, b, x0, M, options, How(_with_iterates(callback), device, threads))
@@ -202,7 +203,7 @@ def _in_scipys_manner(
 
 def _minres_in_scipys_manner(
     method: str,
-    a: Any,
+    A: Any,
     b: Any,
     x0: Any = None,
     *,
@@ -218,7 +219,7 @@ def _minres_in_scipys_manner(
     device: str | None = None,
     threads: int | None = None,
 ) -> KrylovResult:
-    a = _system(method, a)
+    a = _system(method, A)
     if check and not without_entries(a):
         at = as_matrix(a).to_scipy()
         if (at != at.conj().T).nnz > 0:
@@ -254,7 +255,7 @@ def _with_cycles(callback: Callable[[np.ndarray], Any]) -> Callable[[Iteration],
 
 def _gmres_in_scipys_manner(
     method: str,
-    a: Any,
+    A: Any,
     b: Any,
     x0: Any = None,
     *,
@@ -274,7 +275,7 @@ def _gmres_in_scipys_manner(
     if callback is not None and callback_type is None:
         said = "gmres: called without specifying `callback_type`, which is then 'legacy': maxiter counts steps; 'pr_norm' and 'x' count cycles"
         warnings.warn(said, DeprecationWarning, stacklevel=3)
-    a = _system(method, a)
+    a = _system(method, A)
     rows = int(a.shape[0])
     cycle = min(20 if restart is None else whole_number(restart, "restart", least=1), max(rows, 1))
     count = 10 * rows if maxiter is None else whole_number(maxiter, "maxiter")
@@ -319,7 +320,7 @@ bicgstab = _by(
 
     Parameters
     ----------
-    a : Matrix, sparse matrix, array_like or LinearOperator
+    A : Matrix, sparse matrix, array_like or LinearOperator
         An operator without entries (anything with ``shape``, ``dtype`` and ``matvec``) is applied where b lies, and 'auto' is then no
         preconditioner; the bits of the solution are as reproducible as its products are, for the rest of the work is exact where
         `accuracy` is. Where b is an array of CuPy or PyTorch on a CUDA device, ``matvec`` is given such arrays and returns one, computed

@@ -105,7 +105,7 @@ class _OfFunctions:
 
 
 def lsmr(
-    a: Any,
+    A: Any,
     b: Any,
     damp: float = 0.0,
     atol: float = 1e-6,
@@ -125,7 +125,7 @@ def lsmr(
 
     Parameters
     ----------
-    a : Matrix, sparse matrix, array_like or LinearOperator
+    A : Matrix, sparse matrix, array_like or LinearOperator
         Of any shape. Of an operator without entries (anything with ``shape``, ``matvec`` and ``rmatvec``) Frobenius's norm is not known: the
         largest ``||A v||`` of a unit vector v that the iteration has met, which is not larger, stands for it.
     b : array_like
@@ -164,9 +164,8 @@ def lsmr(
     if not math.isfinite(damping):
         raise _core.InvalidArgument(f"lsmr: damp is {damp!r}; expected a finite number")
     aims = tolerances(atol=atol, btol=btol)
-    made_by: type[_OfMatrix] | type[_OfFunctions] = _OfFunctions
-    if not without_entries(a):
-        a, made_by = as_matrix(a, threads=threads), _OfMatrix
+    made_by: type[_OfMatrix] | type[_OfFunctions]
+    a, made_by = (A, _OfFunctions) if without_entries(A) else (as_matrix(A, threads=threads), _OfMatrix)
     shape = (int(a.shape[0]), int(a.shape[1]))
     steps = min(shape) if maxiter is None else whole_number(maxiter, "maxiter")
     right, guess, size = _column(b, shape), x0, 1.0

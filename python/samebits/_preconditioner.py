@@ -43,7 +43,7 @@ class Preconditioner:
         For 'ilut': entries below `drop_tolerance` times the mean of their row are dropped; at most `fill_factor` times the mean number
         of entries of a row are kept.
     memory_limit : int
-        Bytes that factors may take; 0 means half of the memory that the process may use.
+        Of 'ilut', 'klu', 'amg' and 'schur': bytes they may take; 0 means half of the memory that the process may use.
     block_of_row : array_like of int
         For 'ilu0', 'isai', 'ilut' and 'klu': the block of each row, by any numbers. Entries between rows of different blocks are left out, and each
         block is factored as if it stood alone. None: all rows are one block.

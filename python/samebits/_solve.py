@@ -9,7 +9,7 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from . import _core
-from ._arguments import accuracy_number, text, tolerances, whole_number, yes_or_no
+from ._arguments import accuracy_number, device_number, number_of_threads, text, tolerances, whole_number, yes_or_no
 from ._complex import is_complex, parts, parts_of_rows, whole, whole_shape
 from ._complex_matrix import as_complex
 from ._matrix import Matrix, _device_of
@@ -151,7 +151,10 @@ def _tolerances(rtol: Any, atol: Any) -> dict[str, float]:
 
 
 def _matrix_to_solve(a: Any, device: str | None, threads: int | None) -> Matrix:
-    """A square matrix that many products will be made with."""
+    """A square matrix that many products will be made with. One that is made keeps its threads and its device."""
+    number_of_threads(threads)
+    if device is not None:
+        device_number(device)
     matrix = a if isinstance(a, Matrix) else Matrix(a, device=device, threads=threads, expected_products=PRODUCTS_OF_A_SOLVE)
     if matrix.shape[0] != matrix.shape[1]:
         raise _core.DimensionMismatch(f"A has the shape {matrix.shape}; {SQUARE}")
@@ -307,14 +310,15 @@ def solve(
     callback: Callable[[Iteration], Any] | None = None,
     history: bool = False,
     guarantee: str = "none",
+    memory_limit: int = 0,
     device: str | None = None,
     threads: int | None = None,
 ) -> Result:
     """Solves A x = b by a preconditioned Krylov method, and finds method and preconditioner that will do.
 
     Convergence is claimed on the true residual, recomputed with accurate sums. With ``accuracy='exact'``, the default, the bits of x are
-    the same on every machine and device and for every number of threads; they depend on `preconditioner`, `method` and `profile`, and where
-    ilut or klu is tried on SuiteSparse's version.
+    the same on every machine and device and for every number of threads; they depend on `preconditioner`, `method` and `profile`, on
+    `memory_limit` where it forbids something, and where ilut or klu is tried on SuiteSparse's version.
 
     Parameters
     ----------
@@ -357,6 +361,9 @@ def solve(
         depend on A and b alone. `Result.proof` says what was proven. A solution proven to be rounded counts as converged whatever its
         residual is, since no other x is nearer. What is proven singular is not iterated, and has
         the status 'singular'. Not with a `Preconditioner` that is made.
+    memory_limit : int
+        Bytes that factors and levels may take; 0 means half of the memory that the process may use: control groups and ``ulimit`` count.
+        What does not fit is passed over, so that x has other bits where the limit forbids what is chosen elsewhere.
     device : str, optional
         None, the default, is that of `a` or `b` where one lies on a CUDA device, else the first CUDA device where there is one, else the
         processor.
@@ -401,6 +408,7 @@ def solve(
         "restart": whole_number(restart, "restart", least=1),
         "history": yes_or_no(history, "history"),
         "guarantee": text(guarantee, "guarantee", "'none', 'bound' or 'rounded'"),
+        "memory_limit": whole_number(memory_limit, "memory_limit"),
         "complex": any(is_complex(given) for given in (a, b, x0, m)),
     }
     if isinstance(m, Preconditioner) and guarantee != "none":

@@ -364,3 +364,24 @@ def test_plot():
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     assert r.plot().get_xlabel() == "iteration"
+
+
+def test_what_the_memory_limit_forbids_is_passed_over():
+    a = sb.generate("convection_diffusion_30")
+    b = a @ np.ones(a.shape[0])
+    free = sb.solve(a, b, preconditioner="klu")
+    assert free.converged and free.attempts[0].preconditioner == "klu"
+    with pytest.raises(sb.ResourceLimit, match="klu"):
+        sb.solve(a, b, preconditioner="klu", memory_limit=1)
+    hard = sb.generate("dc2_like")
+    right = hard @ np.ones(hard.shape[0])
+    refused = [attempt for attempt in sb.solve(hard, right, memory_limit=1).attempts if attempt.refusal]
+    assert refused and all("limit" in attempt.refusal for attempt in refused)
+    assert sb.certify(a, memory_limit=1).status in ("proven", "could not prove")
+
+
+def test_scipys_names_of_a_are_taken():
+    a, b = [[4.0, 1.0], [1.0, 3.0]], [1.0, 2.0]
+    for solve in (sb.bicgstab, sb.cg, sb.gmres, sb.minres):
+        assert solve(A=a, b=b)[1] == 0
+    assert np.allclose(sb.lsmr(A=a, b=b, atol=1e-12, btol=1e-12).x, [1 / 11, 7 / 11])
