@@ -118,7 +118,7 @@ struct AmgOptions {
 struct PreconditionerOptions {
     double drop_tolerance = 1e-3;   ///< ILUT: entries below this times the mean magnitude of their row of A are dropped
     double fill_factor = 10;        ///< ILUT: at most this times the mean number of entries of a row in each row of L and of U
-    std::int64_t memory_limit = 0;  ///< bytes that factors may take; 0 means half of the memory that the process may use
+    std::int64_t memory_limit = 0;  ///< ILUT, KLU, multigrid, Schur: bytes they may take; 0: half of what the process may use
     AmgOptions amg = {};
 
     /// ILU(0), ISAI, ILUT, KLU: the block of each row, by any numbers; equal ones are of one block, wherever its rows stand.

@@ -223,7 +223,7 @@ typedef struct solver_factors {
     uint64_t size;         /* sizeof(solver_factors) */
     double drop_tolerance; /* ilut: entries below this times the mean magnitude of their row are dropped */
     double fill_factor;    /* ilut: at most this times the mean number of entries of a row in each row of L and U */
-    int64_t memory_limit;  /* bytes that factors may take; 0: half of what the process may use */
+    int64_t memory_limit;  /* ilut, klu, amg, schur: bytes they may take; 0: half of what the process may use */
     const int32_t*
         block_of_row; /* ilu0, isai, ilut, klu: the block of each row, by any numbers; entries between rows of different blocks
                          are left out, and each block is factored as if it stood alone; with NULL all rows are one */

@@ -1220,7 +1220,7 @@ static void refuse_wrong_numbers_of_blocks(const solver_matrix* matrix, solver_f
 /* Promise: solver.h, "It does not refer to the matrix afterwards." */
 /* Promise: solver.h, "Of a dense matrix it takes the nonzero elements." */
 /* Promise: solver.h, "more memory than was allowed" */
-/* Promise: solver.h, "bytes that factors may take;" */
+/* Promise: solver.h, "ilut, klu, amg, schur: bytes they may take;" */
 /* Promise: solver.h, "ilut: entries below this times" */
 /* Promise: solver.h, "0 where there are none." */
 /* Promise: solver.h, "`size` is sizeof(solver_factors)." */

@@ -64,6 +64,7 @@ void expect_bits_of_cpu(const CsrMatrix<T>& a, const std::vector<T>& r) {
         EXPECT_EQ(testing::differences<T>(applied<T>(*on_device, r, accuracy), applied<T>(*on_device, r, accuracy)), "");
 }
 
+// Promise: reproducibility.md, "multigrid, Schur complement"
 TYPED_TEST(CudaAmg, GivesTheBitsOfTheCpu) {
     using T = TypeParam;
     Random random(1);

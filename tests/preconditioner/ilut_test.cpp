@@ -261,7 +261,7 @@ TYPED_TEST(IlutFactors, RefusesOptionsThatMakeNoSense) {
     EXPECT_EQ(refusal<T>(a, {.drop_tolerance = 1e300}), "accepted");
 }
 
-// Promise: preconditioner.hpp, "bytes that factors may take;"
+// Promise: preconditioner.hpp, "ILUT, KLU, multigrid, Schur: bytes they may take;"
 TYPED_TEST(IlutFactors, RefusesWhatWouldNotFitTheMemoryLimit) {
     using T = TypeParam;
     std::mt19937_64 random(5);

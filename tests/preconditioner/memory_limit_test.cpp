@@ -11,7 +11,7 @@
 namespace solver {
 namespace {
 
-// Promise: preconditioner.hpp, "0 means half of the memory"
+// Promise: preconditioner.hpp, "0: half of what the process may use"
 // Promise: solver.h, "0: half of what the process may use"
 TEST(MemoryLimit, IsHalfOfWhatTheProcessMayUseByDefault) {
     constexpr std::int64_t bytes = std::int64_t{1} << 29;

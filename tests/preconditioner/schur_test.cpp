@@ -170,6 +170,7 @@ TEST(SchurOfDoubles, FindsTheTwoKindsOfRowsWhereverTheyStand) {
 }
 
 // Promise: preconditioner.hpp, "The Schur complement is approximated in double, in a fixed"
+// Promise: reproducibility.md, "multigrid, Schur complement"
 TYPED_TEST(Schur, HasTheBitsOfOneThreadOnAnyNumber) {
     using T = TypeParam;
     for (const CsrMatrix<T>& a : {stokes<T>(40), heat_flow<T>(40)}) {

@@ -56,7 +56,8 @@ const Option the_method[] = {
     {"near-null", "FILE",
      "of amg: vectors that A maps to nearly nothing, one a column, as the rigid-body modes of elasticity (default: "
      "constants)"},
-    {"memory-limit", "GB", "that factors may take (default: half of the machine's memory)"},
+    {"memory-limit", "GB",
+     "that factors may take (default: half of what this process may use, control groups and ulimit counted)"},
     {"verify", nullptr, "prove how far x can be off, component by component; exit status 3 where that cannot be proven"},
     {"rounded", nullptr,
      "round every component of the solution once, proven: bits that depend on A and b alone, whatever computes them"},
