@@ -11,6 +11,7 @@
 #include "support/on_cuda.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -63,6 +64,24 @@ TEST_F(CudaElimination, SaysHowManyPivotsASingularMatrixHas) {
         for (std::int32_t i = 0; i < n; ++i) of_a[static_cast<std::size_t>(i) * n + column] = 0;
         EXPECT_EQ(factor_full(full_matrix(n, of_a), Device::cuda()).pivots, column);
     }
+}
+
+/// Of Inf - Inf below the diagonal, which is no pivot, and on it, which stays one.
+TEST_F(CudaElimination, TakesNaNForAPivotWhereTheProcessorDoes) {
+    const double large = 1.5e308;
+    for (const double last : {-large, 1.0}) {
+        const CsrMatrix<double> a = full_matrix(4, {1, large, 0, 0, -1, large, 0, 0, 0, 0, 0, 1, 1, last, 0, 0});
+        const FullFactors host = factor_full(a, Device::cpu(1)), device = factor_full(a, Device::cuda());
+        EXPECT_LT(host.pivots, 4);
+        EXPECT_EQ(device.pivots, host.pivots);
+    }
+    constexpr std::int32_t n = 70;
+    std::vector<double> of_a = full_elements(n, false);
+    of_a[static_cast<std::size_t>(40) * n + 39] = of_a[static_cast<std::size_t>(65) * n + 20] = std::nan("");
+    const FullFactors host = factor_full(full_matrix(n, of_a), Device::cpu(1));
+    const FullFactors device = factor_full(full_matrix(n, of_a), Device::cuda());
+    EXPECT_EQ(device.pivots, host.pivots);
+    EXPECT_EQ(device.row_order, host.row_order);
 }
 
 /// By default, and with nothing said of preconditioners.
