@@ -85,8 +85,9 @@ void record_solves_of(Record& record, PreconditionerKind kind, const Device& dev
 template <class T>
 void record_method(Record& record, KrylovMethod method, PreconditionerKind kind, const Device& device) {
     Digest digest;
+    const bool needs_symmetry = method == KrylovMethod::minres || method == KrylovMethod::cg;
     for (const char* name : {"poisson2d_20", "convection_diffusion_18"}) {
-        if (method == KrylovMethod::minres && name != std::string_view("poisson2d_20")) continue;
+        if (needs_symmetry && name != std::string_view("poisson2d_20")) continue;
         const CsrMatrix<T> a = convert<T>(matrices::find_generator(name).value().make().view());
         const auto m = make_preconditioner<T>(kind, a, record.accuracy(), device);
         const SpmvPlan<T> plan(a, device);
@@ -157,6 +158,10 @@ void record_solves(Record& record, const Device& device) {
     }
     record_least_squares<float>(record, device);
     record_least_squares<double>(record, device);
+    for (const PreconditionerKind kind : {PreconditionerKind::none, PreconditionerKind::ilu0}) {
+        record_method<float>(record, KrylovMethod::cg, kind, device);
+        record_method<double>(record, KrylovMethod::cg, kind, device);
+    }
 }
 
 }  // namespace solver::frozen
