@@ -6,6 +6,7 @@
 #include "auto_solve/fallback_schedule.hpp"
 #include "auto_solve/iterates.hpp"
 #include "auto_solve/method_choice.hpp"
+#include "auto_solve/obstacle.hpp"
 #include "krylov/run.hpp"
 #include "solver/error.hpp"
 #include "solver/solve.hpp"
@@ -164,7 +165,8 @@ private:
     }
 
     /// Where complete factors stagnate at what rounding x comes to, at an x that they would hardly change, nothing else gets
-    /// nearer. (An x out of factors that are nearly singular they would change by as much as it is.)
+    /// nearer, unless A is nearly singular: any other x that meets the tolerance t lies within ||A^-1|| t ||b|| of the
+    /// solution, so that for u ||A|| ||A^-1|| < 1 rounding it comes to as much, less t ||b|| at most.
     void leave_what_rounding_limits(const Preconditioner<T>& inverse) {
         std::erase_if(left_, [&](std::int64_t column) {
             const bool is_at_limit = is_at_limit_of_rounding(column, inverse);
@@ -176,7 +178,8 @@ private:
     bool is_at_limit_of_rounding(std::int64_t column, const Preconditioner<T>& inverse) {
         constexpr double clearly = 16, hardly = 0x1p-10;
         const SolveResult& result = report_.results[column];
-        if (result.status != SolveStatus::stagnated) return false;
+        const bool is_nearly_singular = inverse.pivot_ratio() < least_pivot_ratio<T>(iterates_.rows());
+        if (result.status != SolveStatus::stagnated || is_nearly_singular) return false;
         const double rounding = iterates_.rounding(column);
         if (result.relative_residual > rounding || rounding <= clearly * iterates_.tolerance(column)) return false;
         try {
@@ -196,11 +199,12 @@ private:
             most = std::max(most, result.relative_residual);
         }
         if (at_limit_.empty()) return "";
+        const char* const precision = std::is_same_v<T, float> ? "single" : "double";
         return fmt::format(
             "to round x to {} precision changes b - A x by about {:.0e} ||b||, more than the tolerance allows, and this x is "
             "as "
             "good as that; a larger tolerance can be met, and a guarantee says how many digits are right",
-            std::is_same_v<T, float> ? "single" : "double", most);
+            precision, most);
     }
 
     /// Iterations are numbered on over all attempts, and columns as the caller knows them.

@@ -38,6 +38,7 @@ public:
 
     virtual ~Iterates() = default;
 
+    std::int64_t rows() const { return a_.rows(); }
     std::size_t columns() const { return unknowns_.size(); }
 
     /// On ||b - A x|| / ||b||, what the relative and the absolute tolerance come to for a column.

@@ -87,15 +87,13 @@ std::string obstacle(const SpmvPlan<T>& a, std::span<const Attempt> attempts, bo
         return "b - A x of the initial x is Inf or NaN: a number of A, b or x is, or they overflow";
     if (std::string text = unsymmetric(a, attempts, is_complex); !text.empty()) return text;
     const double least_of_well_conditioned = std::sqrt(unit_roundoff<T>);
-    // Pivots smaller than what n subtractions leave of a pivot that vanishes, about n u times the largest.
-    const double least = static_cast<double>(a.rows()) * unit_roundoff<T>;
     for (const Attempt& attempt : attempts) {
         if (attempt.preconditioner != PreconditionerKind::klu) continue;
         if (!attempt.refusal.empty()) return refused_by_klu(attempt.refusal);
         if (attempt.pivot_ratio < least_of_well_conditioned)
             return fmt::format(
                 "A is {}: of the pivots of its complete factors, scaled, the smallest is {:.1e} times the largest",
-                attempt.pivot_ratio < least ? nearly_singular : ill_conditioned, attempt.pivot_ratio);
+                attempt.pivot_ratio < least_pivot_ratio<T>(a.rows()) ? nearly_singular : ill_conditioned, attempt.pivot_ratio);
     }
     return "";
 }

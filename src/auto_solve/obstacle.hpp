@@ -2,8 +2,10 @@
 
 /// What is known of why a system was not solved.
 
+#include "solver/numeric/rounding.hpp"
 #include "solver/solve.hpp"
 
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -15,6 +17,13 @@ namespace solver {
 /// where `is_complex`.
 template <class T>
 std::string obstacle(const SpmvPlan<T>& a, std::span<const Attempt> attempts, bool is_complex);
+
+/// Of pivots, the smallest by the largest: what n subtractions leave of a pivot that vanishes is about that. Below it A is
+/// singular as far as T can tell.
+template <class T>
+double least_pivot_ratio(std::int64_t rows) {
+    return static_cast<double>(rows) * unit_roundoff<T>;
+}
 
 /// The obstacle of an A that was proven to be nonsingular since it was told.
 std::string obstacle_of_nonsingular(std::string obstacle);

@@ -1,6 +1,7 @@
 #include "auto_solve/iterates.hpp"
 
 #include "solver/csr_matrix.hpp"
+#include "solver/preconditioner.hpp"
 
 #include <gtest/gtest.h>
 
@@ -113,6 +114,14 @@ TEST(Iterates, KeepAnXWhereNoneWasGivenUp) {
     EXPECT_EQ(unknown.after(1, 0.5), 1);
     EXPECT_EQ(unknown.iterates().restore_best(0, 0.5), 0.5);
     EXPECT_EQ(unknown.x(), 1);
+}
+
+TEST(Iterates, EstimateTheErrorOfXByACorrection) {
+    const CsrMatrix<double> a{1, 1, {0, 1}, {0}, {4}};
+    OneUnknown unknown(4, 9, {}, 2);
+    const auto m = make_preconditioner<double>(PreconditionerKind::jacobi, a, Accuracy::exact, Device::cpu(1));
+    EXPECT_EQ(unknown.iterates().estimated_error(0, *m, Accuracy::exact), 0.125);  // (9 - 4 * 2) / 4 / 2
+    EXPECT_EQ(unknown.iterates().rounding(0), unit * 8 / 9);
 }
 
 /// On ||b - A x||: the absolute one divided by ||b||, where that is the larger.
