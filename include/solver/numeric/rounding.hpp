@@ -3,14 +3,18 @@
 /// The five operations everything else is made of, each rounded to nearest even exactly once, on host and device.
 ///
 /// Compilers may change floating-point code in ways that break error-free transformations. Re-association, reciprocals and code
-/// that knows no Inf and NaN (-ffast-math and its parts) are refused here. Contraction of a * b + c is seen by no preprocessor:
-/// the device uses intrinsics that are never contracted, the host hides the product from the optimizer where the target has
-/// a fused multiply-add, and error_free_transformations_work() (self_test.hpp) proves the result in the binary as built.
-/// Another way is a defect of GCC 12: from -O2 on it drops the rounding of two neighbouring doubles to float where both are
-/// widened again. -fno-tree-slp-vectorize forbids that; this library is compiled with it.
+/// that knows no Inf and NaN (-ffast-math and its parts) are refused here, as are the longer registers of x87; clang tells of
+/// no part of -ffast-math, so that results are hidden from its optimizer outside the library. Contraction of a * b + c is seen
+/// by no preprocessor: the device uses intrinsics that are never contracted, the host hides the product from the optimizer
+/// where the target has a fused multiply-add, and error_free_transformations_work() (self_test.hpp) proves the result in the
+/// binary as built. Another way is a defect of GCC 12: from -O2 on it drops the rounding of two neighbouring doubles to float
+/// where both are widened again. -fno-tree-slp-vectorize forbids that; this library is compiled with it.
 
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || __FINITE_MATH_ONLY__
 #error "solver/numeric needs IEEE arithmetic: compile this file without -ffast-math and its parts, as -ffinite-math-only"
+#endif
+#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16
+#error "solver/numeric needs each operation rounded to its type: compile this file without -mfpmath=387 or both"
 #endif
 
 #include "solver/numeric/concepts.hpp"
@@ -47,6 +51,19 @@ inline constexpr T smallest_subnormal = std::numeric_limits<T>::denorm_min();
 template <Real T>
 inline constexpr T canonical_nan = std::numeric_limits<T>::quiet_NaN();
 
+/// A value that nothing is known of, where a compiler might know better than to round it.
+template <HardwareReal T>
+SOLVER_HD T hidden(T x) noexcept {
+#if defined(__clang__) && !defined(__CUDA_ARCH__) && !defined(SOLVER_CONTRACTION_IS_OFF)
+#if defined(__x86_64__)
+    asm("" : "+x"(x));
+#elif defined(__aarch64__)
+    asm("" : "+w"(x));
+#endif
+#endif
+    return x;
+}
+
 /// RN(a + b)
 template <HardwareReal T>
 SOLVER_HD T add_rn(T a, T b) noexcept {
@@ -56,7 +73,7 @@ SOLVER_HD T add_rn(T a, T b) noexcept {
     else
         return __dadd_rn(a, b);
 #else
-    return a + b;
+    return hidden(a + b);
 #endif
 }
 
@@ -75,7 +92,7 @@ SOLVER_HD T mul_rn(T a, T b) noexcept {
 #elif !defined(SOLVER_CONTRACTION_IS_OFF) && defined(__aarch64__)
     asm("" : "+w"(product));
 #endif
-    return product;
+    return hidden(product);
 #endif
 }
 
@@ -106,7 +123,7 @@ SOLVER_HD T div_rn(T a, T b) noexcept {
     else
         return __ddiv_rn(a, b);
 #else
-    return a / b;
+    return hidden(a / b);
 #endif
 }
 
