@@ -66,12 +66,19 @@ int least_exponent(std::span<const T> values, int least = std::numeric_limits<do
     return least;
 }
 
+/// What stands where a column of A is empty does not show in any residual.
+template <class T>
+bool are_finite(std::span<const T> values) {
+    return std::ranges::all_of(values, [](T value) { return is_finite(value); });
+}
+
 /// Whether r = b - A (x + x_low) is proven to be 0 by its roundings. Numbers of T with exponents of at least e and f are
 /// multiples of 2^(e - p + 1) and 2^(f - p + 1), and every b_i one of the smallest number: where the products are, too, so is
 /// r, which cannot then be rounded to 0 unless it is 0.
 template <class T>
 bool is_zero(std::span<const T> rounded, const CsrView<T>& a, std::span<const T> x, std::span<const T> x_low) {
-    if (std::any_of(rounded.begin(), rounded.end(), [](T r) { return r != 0; })) return false;
+    const auto is_other_than_0 = [](T r) { return r != 0; };
+    if (std::ranges::any_of(rounded, is_other_than_0) || !are_finite(x) || !are_finite(x_low)) return false;
     const int of_products = least_exponent(a.values) + least_exponent(x_low, least_exponent(x));
     return of_products - 2 * (std::numeric_limits<T>::digits - 1) >= std::ilogb(smallest_subnormal<T>);
 }
@@ -81,6 +88,7 @@ bool is_zero(std::span<const T> rounded, const CsrView<T>& a, std::span<const T>
 template <class T>
 double guarantee::backward_error_of(const CsrView<T>& a, std::span<const T> r, std::span<const T> b, std::span<const T> x,
                                     std::span<const T> x_low) {
+    if (!are_finite(x) || !are_finite(x_low)) return std::numeric_limits<double>::infinity();
     if (is_zero<T>(r, a, x, x_low)) return 0;
     const auto of = [&](const auto& summed) {
         return largest(a.rows, [&](std::int64_t i) {

@@ -57,6 +57,18 @@ TEST(BackwardError, SumsRepeatedFloatsInDoubles) {
     EXPECT_GE(backward_error<float>(SpmvPlan<float>(a, Device::cpu(1)), b, x), (sum - right) / (sum + right));
 }
 
+/// A column without entries, in which no residual shows what x is.
+TEST(BackwardError, IsNotFiniteWhereXIsNot) {
+    const CsrMatrix<double> a{2, 2, {0, 1, 1}, {0}, {1}};
+    const std::vector<double> b{1, 0};
+    const SpmvPlan<double> plan(a, Device::cpu(1));
+    EXPECT_EQ(backward_error<double>(plan, b, std::vector<double>{1, 1}), 0);
+    for (const double bad : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+        EXPECT_FALSE(std::isfinite(backward_error<double>(plan, b, std::vector<double>{1, bad})));
+        EXPECT_FALSE(std::isfinite(backward_error<double>(plan, b, std::vector<double>{1, 1}, std::vector<double>{0, bad})));
+    }
+}
+
 TEST(BackwardError, IsNoLessWhereTheTermsOverflow) {
     const SmallSystem<double> one({1.2596071334136636e308}, {1.3145468184105437e308});
     const double x = 1.0436165;  // to some digits
