@@ -125,7 +125,7 @@ SolveReport SystemSolver<T>::solve(std::vector<Unknown<T>> unknowns) {
         if constexpr (!std::is_same_v<T, double>)
             throw InvalidArgument("solve: mixed precision iterates in single and holds x in double; give A, b and x in double");
         else
-            attempt_in<float>(mixed_, attempts, iterates, (limit + 1) / 2);
+            attempt_in<float>(mixed_, attempts, iterates, limit - limit / 2);
     }
     if (!options_.mixed || attempts.has_more_to_do(limit)) {
         mixed_.reset();

@@ -455,6 +455,16 @@ TEST(Solve, MixedPrecisionReachesTheResidualOfDoubleWithEveryPreconditioner) {
     }
 }
 
+/// Half of so many iterations, rounded up, is not more than there are.
+TEST(Solve, MixedPrecisionMayHaveAsManyIterationsAsCanBeCounted) {
+    const auto a = tridiagonal(200, 4.3);
+    SolveOptions options{.preconditioner = Kind::jacobi, .mixed = true};
+    options.iteration.max_iterations = std::numeric_limits<std::int64_t>::max();
+    const auto solved = solve_by(a, image_of_ones(a), options);
+    EXPECT_EQ(solved.report.attempts.front().results.front().status, SolveStatus::converged);
+    EXPECT_TRUE(solved.report.attempts.front().mixed);
+}
+
 /// The caller's own is no part of the solution.
 TEST(Solve, MixedPrecisionHasNoLowPart) {
     const auto a = tridiagonal(200, 4.3);
