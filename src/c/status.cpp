@@ -6,26 +6,26 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <cstddef>
 #include <new>
 #include <stdexcept>
-#include <string>
+#include <string_view>
 
 static_assert(SOLVER_VERSION == SOLVER_PROJECT_VERSION, "solver.h is of another version than the project");
 
 namespace solver::c {
 namespace {
 
-thread_local std::string last_error;
+/// Without a destructor, which could not be registered where there is no memory.
+constinit thread_local std::array<char, 2048> last_error{};
 
 constexpr const char* not_enough_memory = "there is not enough memory for what was asked for";
 
-/// Words that there is no memory for are left out.
-solver_status failed(solver_status status, const char* words) noexcept {
-    try {
-        last_error = words;
-    } catch (...) {
-        last_error.clear();
-    }
+/// What is longer than the room for it is cut.
+solver_status failed(solver_status status, std::string_view words) noexcept {
+    const std::size_t length = words.copy(last_error.data(), last_error.size() - 1);
+    last_error[length] = '\0';
     return status;
 }
 
@@ -75,7 +75,7 @@ const char* solver_build_info(void) {
     return info.c_str();
 }
 
-const char* solver_last_error(void) { return solver::c::last_error.c_str(); }
+const char* solver_last_error(void) { return solver::c::last_error.data(); }
 
 const char* solver_status_name(solver_status status) {
     switch (status) {
