@@ -15,6 +15,11 @@
 
 namespace solver {
 
+template <class T>
+struct CsrMatrix;
+template <class T>
+struct DenseMatrix;
+
 namespace cuda {
 template <class T>
 class SpmvOnDevice;
@@ -94,7 +99,7 @@ struct SpmvTask {
 template <class T>
 class SpmvPlan {
 public:
-    /// Throws DimensionMismatch where the lengths of A's arrays do not agree; check() (csr_matrix.hpp) looks at all of A.
+    /// Throws DimensionMismatch where the lengths of A's arrays do not agree; check() (views.hpp) looks at all of A.
     explicit SpmvPlan(const CsrView<T>& a, const Device& device = Device::best(), SpmvKernel kernel = SpmvKernel::automatic);
 
     /// With a choice of kernel, storage and what is expected of the plan. A packed plan serves alpha = 1 and -1 with any beta,
@@ -111,6 +116,12 @@ public:
     /// A dense matrix as it is: several products are made by one gemm, in the modes' own ways of adding up. Throws
     /// InvalidArgument unless one stride is 1 and the other at least the length of what it steps over.
     explicit SpmvPlan(const DenseView<T>& a, const Device& device = Device::best());
+
+    /// A matrix that would be gone before the plan is used.
+    template <class... More>
+    explicit SpmvPlan(CsrMatrix<T>&& a, const More&... more) = delete;
+    template <class... More>
+    explicit SpmvPlan(DenseMatrix<T>&& a, const More&... more) = delete;
 
     /// y = alpha A x + beta y; x has A.columns elements, y A.rows, and they must not overlap.
     ///

@@ -13,6 +13,9 @@
 
 namespace solver {
 
+template <class T>
+struct CsrMatrix;
+
 namespace cpu {
 template <class T>
 class LazySchedule;
@@ -45,6 +48,10 @@ template <class T>
 class TriangularSolvePlan {
 public:
     TriangularSolvePlan(const CsrView<T>& a, Triangle triangle, Diagonal diagonal, const Device& device = Device::best());
+
+    /// A matrix that would be gone before the plan is used.
+    template <class... More>
+    TriangularSolvePlan(CsrMatrix<T>&& a, Triangle triangle, Diagonal diagonal, const More&... more) = delete;
 
     /// Solves A x = b. x may be b. Throws DimensionMismatch.
     void solve(std::span<const T> b, std::span<T> x, Accuracy accuracy) const;

@@ -39,6 +39,11 @@ class TriangularSolve : public ::testing::Test {};
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(TriangularSolve, ValueTypes);
 
+// Promise: triangular_solve.hpp, "A matrix that would be gone before the plan is used"
+static_assert(std::is_constructible_v<TriangularSolvePlan<double>, CsrMatrix<double>&, Triangle, Diagonal>);
+static_assert(!std::is_constructible_v<TriangularSolvePlan<double>, CsrMatrix<double>, Triangle, Diagonal>);
+static_assert(!std::is_constructible_v<TriangularSolvePlan<float>, CsrMatrix<float>, Triangle, Diagonal, Device>);
+
 /// solve(b, x, accuracy) on every target, in every mode, in place and not.
 template <class T, class Solve>
 void expect_solved(const TriangularRows<T>& a, Diagonal diagonal, Span<T> b, const Solve& solve) {

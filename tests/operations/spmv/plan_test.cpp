@@ -1,5 +1,7 @@
 #include "solver/spmv.hpp"
 
+#include "solver/csr_matrix.hpp"
+#include "solver/dense_matrix.hpp"
 #include "solver/error.hpp"
 
 #include <gmock/gmock.h>
@@ -7,6 +9,7 @@
 
 #include <cstdlib>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "support/spmv_executions.hpp"
@@ -146,6 +149,13 @@ TYPED_TEST(Spmv, ServesSeveralThreadsAndCopiesAtOnce) {
 // Promise: spmv.hpp, "The inverse of to_string"
 // Promise: spmv.hpp, ""auto", "general" or "adaptive"."
 // Promise: spmv.hpp, "Throws InvalidArgument that lists the choices."
+// Promise: spmv.hpp, "A matrix that would be gone before the plan is used"
+static_assert(std::is_constructible_v<SpmvPlan<double>, CsrMatrix<double>&, Device>);
+static_assert(!std::is_constructible_v<SpmvPlan<double>, CsrMatrix<double>>);
+static_assert(!std::is_constructible_v<SpmvPlan<float>, CsrMatrix<float>, Device>);
+static_assert(!std::is_constructible_v<SpmvPlan<double>, CsrMatrix<double>, Device, SpmvOptions>);
+static_assert(!std::is_constructible_v<SpmvPlan<double>, DenseMatrix<double>, Device>);
+
 TEST(SpmvKernelNames, ReadBackWhatTheyWrite) {
     for (const SpmvKernel kernel : {SpmvKernel::automatic, SpmvKernel::general, SpmvKernel::adaptive})
         EXPECT_EQ(spmv_kernel_from_text(to_string(kernel)), kernel);
