@@ -16,6 +16,7 @@
 #include "solver/guarantee.hpp"
 #include "solver/krylov.hpp"
 #include "solver/krylov_solve.hpp"
+#include "solver/least_squares.hpp"
 #include "solver/linear_operator.hpp"
 #include "solver/lsmr.hpp"
 #include "solver/matrix_market.hpp"

@@ -1,6 +1,6 @@
+#include "solver/least_squares.hpp"
 #include "lock.hpp"
 #include "matrix.hpp"
-#include "solver/lsmr.hpp"
 #include "solves.hpp"
 
 #include <nanobind/stl/string.h>
@@ -15,6 +15,7 @@ nb::dict in_python(const solver::LeastSquaresResult& result) {
     nb::dict made = outcome_in_python(result);
     made["normal_residual"] = result.normal_residual;
     made["matrix_norm"] = result.matrix_norm;
+    made["factor_entries"] = result.factor_entries;
     return made;
 }
 
@@ -38,6 +39,15 @@ nb::tuple lsmr(const Matrix<T>& a, const Matrix<T>& transposed, const Vector<T>&
                const nb::dict& given) {
     return solved(given, [&](const solver::KrylovOptions& options) {
         return solver::lsmr<T>(a.plan(), transposed.plan(), view<T>(b), view<T>(x), options);
+    });
+}
+
+/// x holds the guess and then the best iterate.
+template <class T>
+nb::tuple least_squares(const Matrix<T>& a, const Matrix<T>& transposed, const Vector<T>& b, const MutableVector<T>& x,
+                        const nb::dict& given, std::int64_t memory_limit) {
+    return solved(given, [&](const solver::KrylovOptions& options) {
+        return solver::least_squares<T>(a.plan(), transposed.plan(), view<T>(b), view<T>(x), {options, memory_limit});
     });
 }
 
@@ -78,6 +88,8 @@ template <class T>
 void bind_lsmr(nb::module_& module) {
     module.def("lsmr", &lsmr<T>, nb::arg("a"), nb::arg("transposed"), nb::arg("b").noconvert(), nb::arg("x").noconvert(),
                nb::arg("options"));
+    module.def("least_squares", &least_squares<T>, nb::arg("a"), nb::arg("transposed"), nb::arg("b").noconvert(),
+               nb::arg("x").noconvert(), nb::arg("options"), nb::arg("memory_limit"));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@ Numbers are float64, float32, complex128 or complex64; of complex ones each part
 booleans and float16 count as doubles, beside a matrix of floats as floats, where these hold them; else they are refused. A matrix of float16 is one of floats.
 
 Sums and products: `sum`, `dot`, `vdot`, `norm`, `sum_expansion`, `dot_expansion`, `matmul`. Matrices: `Matrix`, `Preconditioner`,
-`solve_triangular`. Linear systems: `solve`, `certify`, and `bicgstab`, `bicgstab2`, `cg`, `cocg`, `gmres`, `minres` and `idr` in SciPy's manner; least squares: `lsmr`. Files:
+`solve_triangular`. Linear systems: `solve`, `certify`, and `bicgstab`, `bicgstab2`, `cg`, `cocg`, `gmres`, `minres` and `idr` in SciPy's manner; least squares: `lstsq`, and `lsmr` in SciPy's manner. Files:
 `read_mtx`, `write_mtx`; test matrices:
 `generate`. Besides: `threads`, `show_config`.
 """
@@ -34,7 +34,7 @@ from ._matrix import Matrix, solve_triangular
 from ._preconditioner import Preconditioner
 from ._result import Attempt, ConvergenceWarning, NotConverged, Proof, Result
 from ._in_scipys_manner import KrylovResult, bicgstab, bicgstab2, cg, cocg, gmres, idr, minres
-from ._least_squares import LsmrResult, lsmr
+from ._least_squares import LeastSquaresResult, LsmrResult, lsmr, lstsq
 from ._solve import Iteration, solve
 from ._vectors import dot, dot_expansion, matmul, norm, sum, sum_expansion, vdot
 
@@ -68,6 +68,8 @@ __all__ = [
     "idr",
     "lsmr",
     "LsmrResult",
+    "lstsq",
+    "LeastSquaresResult",
     "matmul",
     "minres",
     "norm",

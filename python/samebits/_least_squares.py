@@ -1,8 +1,9 @@
-"""Least squares in the manner of SciPy."""
+"""Least squares, by whatever finds them and in the manner of SciPy."""
 
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any, Callable, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from ._complex_matrix import as_complex
 from ._matrix import Matrix, as_matrix
 from ._operators import without_entries
 from ._places import HOST
-from ._result import raise_again
+from ._result import ConvergenceWarning, fingerprint, raise_again
 from ._solve import _with_values
 from ._vectors import norm
 
@@ -32,6 +33,28 @@ class LsmrResult(NamedTuple):
     normx: float  #: ``||x||``
 
 
+class LeastSquaresResult(NamedTuple):
+    """What `lstsq` found."""
+
+    x: np.ndarray  #: the solution, or the best iterate
+    status: str  #: 'converged', 'iteration limit', 'stagnated' or 'non-finite'
+    iterations: int  #: each of a product with A and one with its transpose
+    residual: float  #: ``||b - A x|| / ||b||``, computed from x: in general not small
+    #: the largest ``|a_j^H r| / (||a_j|| ||r||)`` of a column a_j and ``r = b - A x``, computed from x: 0 for the least squares
+    normal_residual: float
+    factor_entries: int  #: of the normal equations, where factors were made; on SuiteSparse's version the bits of x depend then, too
+
+    @property
+    def converged(self) -> bool:
+        """Whether x is a solution or a least-squares solution, to the tolerance."""
+        return self.status == "converged"
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the bits of `x`: equal fingerprints, equal solutions."""
+        return fingerprint(self.x)
+
+
 def _told(found: dict[str, Any], x: np.ndarray, bnorm: float, aim: float, size: float) -> LsmrResult:
     """The result by what the library found with a matrix whose norm is so many times that of A; `aim` is that of ``||r||``."""
     normr = found["residual"] * bnorm if bnorm != 0 else 0.0
@@ -42,18 +65,50 @@ def _told(found: dict[str, Any], x: np.ndarray, bnorm: float, aim: float, size: 
     return LsmrResult(x, istop, found["iterations"], normr, normar, found["matrix_norm"] / size, math.nan, float(norm(x)))
 
 
-def _column(b: Any, shape: tuple[int, int]) -> np.ndarray:
+def _column(b: Any, shape: tuple[int, int], caller: str) -> np.ndarray:
     """b, of one column or one row, in one dimension."""
     given = HOST.numbers(b, "b")
     if given.size != shape[0] or given.ndim > 2 or (given.ndim == 2 and 1 not in given.shape):
-        raise _core.DimensionMismatch(f"lsmr: b has the shape {given.shape}, A {shape}; expected one column of so many rows as A has")
+        raise _core.DimensionMismatch(f"{caller}: b has the shape {given.shape}, A {shape}; expected one column of so many rows as A has")
     return given.reshape(-1)
 
 
-def _check_guess(x0: Any, elements: int) -> None:
+def _check_guess(x0: Any, elements: int, caller: str) -> None:
     found = tuple((x0 if hasattr(x0, "shape") else _host_array(x0, "x0")).shape)
     if found != (elements,):
-        raise _core.DimensionMismatch(f"lsmr: x0 has the shape {found}; expected {elements} elements")
+        raise _core.DimensionMismatch(f"{caller}: x0 has the shape {found}; expected {elements} elements")
+
+
+class _Given:
+    """b and the guess of an A as real numbers."""
+
+    def __init__(self, a: Any, b: Any, x0: Any, caller: str) -> None:
+        self.shape = (int(a.shape[0]), int(a.shape[1]))
+        right, self._guess = _column(b, self.shape, caller), x0
+        if x0 is not None:
+            _check_guess(x0, self.shape[1], caller)
+        self.is_one_complex = any(is_complex(given) for given in (a, right, x0))
+        #: the norm of the real form, which has each entry twice, is so many times that of A
+        self.size_of_norm = math.sqrt(2) if self.is_one_complex else 1.0
+        if self.is_one_complex:
+            right, self._guess = parts(right, "b"), None if x0 is None else parts(x0, "x0")
+        self.right = np.ascontiguousarray(HOST.floats(right, "b"), np.float64)
+
+    def guess_of(self, columns: int) -> np.ndarray:
+        return np.zeros(columns) if self._guess is None else np.array(HOST.floats(self._guess, "x0"), np.float64)
+
+
+def _options(accuracy: str, rtol: float, atol: float, steps: int) -> dict[str, Any]:
+    return {
+        "accuracy": accuracy_number(accuracy),
+        "rtol": rtol,
+        "atol": atol,
+        "maxiter": steps,
+        "restart": 1,
+        "history": False,
+        "interval": 1,
+        "complex": False,
+    }
 
 
 class _OfMatrix:
@@ -76,6 +131,9 @@ class _OfMatrix:
 
     def solve(self, right: np.ndarray, x: np.ndarray, options: dict[str, Any]) -> Any:
         return _core.lsmr(self._a._core, self._transposed._core, right, x, options)
+
+    def solve_by_any_means(self, right: np.ndarray, x: np.ndarray, options: dict[str, Any], memory_limit: int) -> Any:
+        return _core.least_squares(self._a._core, self._transposed._core, right, x, options, memory_limit)
 
 
 class _OfFunctions:
@@ -102,6 +160,89 @@ class _OfFunctions:
     def solve(self, right: np.ndarray, x: np.ndarray, options: dict[str, Any]) -> Any:
         apply, apply_transposed = into(self._apply, "matvec"), into(self._apply_transposed, "rmatvec")
         return _core.lsmr_of_functions(apply, apply_transposed, right, x, options, self._threads)
+
+
+def lstsq(
+    A: Any,
+    b: Any,
+    *,
+    x0: Any = None,
+    rtol: float = 1e-10,
+    atol: float = 0.0,
+    maxiter: int = 10000,
+    accuracy: str = "exact",
+    memory_limit: int = 0,
+    threads: int | None = None,
+) -> LeastSquaresResult:
+    """Solves min ``||b - A x||`` for A of any shape and rank, by LSMR and, where that takes long, with factors of the normal equations.
+
+    From zero, the default, it finds the solution of least norm. The factors are a preconditioner only: x comes from residuals of A,
+    recomputed with accurate sums, and nothing is claimed without them. With ``accuracy='exact'`` the bits of x are the same on every
+    machine and for every number of threads; where factors were made they depend on SuiteSparse's version, and on `memory_limit` where it
+    forbids them.
+
+    Parameters
+    ----------
+    A : Matrix, sparse matrix or array_like
+        Of any shape. For operators without entries there is `lsmr`.
+    b : array_like
+        A vector, or one column.
+    x0 : array_like, optional
+        Where to begin; zeros otherwise.
+    rtol, atol : float
+        The aim is ``|a_j^H r| <= rtol ||a_j|| ||r||`` for every column a_j of A, which does not depend on its unit, or
+        ``||r|| <= max(rtol ||b||, atol)``. One of both must be above 0.
+    maxiter : int
+        Iterations in all.
+    accuracy : {'exact', 'compensated', 'fast'}
+    memory_limit : int
+        Bytes that factors may take; 0 means half of the memory that the process may use.
+    threads : int, optional
+        See `threads`.
+
+    Returns
+    -------
+    LeastSquaresResult
+
+    Warns
+    -----
+    ConvergenceWarning
+        Where the aim was not met; it has the result as ``result``.
+
+    Notes
+    -----
+    Ctrl-C ends the iteration as it does in `solve`; ``error.result`` of the ``KeyboardInterrupt`` is what was found by then.
+
+    Examples
+    --------
+    >>> import samebits as sb
+    >>> sb.lstsq([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], [1.0, 3.0, 5.0]).x
+    array([1., 2.])
+    """
+    if without_entries(A):
+        raise _core.InvalidArgument("lstsq: A is an operator without entries, of which factors are made; lsmr takes it")
+    aims = tolerances(rtol=rtol, atol=atol)
+    if not any(aims.values()):
+        raise _core.InvalidArgument("lstsq: rtol and atol are both 0; expected one of them above 0")
+    a = as_matrix(A, threads=threads)
+    given = _Given(a, b, x0, "lstsq")
+    system = _OfMatrix(a, given.is_one_complex, 0.0, threads)
+    x = given.guess_of(system.columns)
+    options = _options(accuracy, aims["rtol"], aims["atol"], whole_number(maxiter, "maxiter"))
+    found, raised = system.solve_by_any_means(given.right, x, options, whole_number(memory_limit, "memory_limit"))
+    result = LeastSquaresResult(
+        whole(x) if given.is_one_complex else x,
+        found["status"],
+        found["iterations"],
+        found["residual"],
+        found["normal_residual"],
+        found["factor_entries"],
+    )
+    raise_again(raised, result)
+    if not result.converged:
+        said = f"lstsq: {result.status} after {result.iterations} iterations, normal residual {result.normal_residual:.1e}"
+        warnings.warn(ConvergenceWarning(said, result), stacklevel=2)
+    return result
 
 
 def lsmr(
@@ -166,32 +307,17 @@ def lsmr(
     aims = tolerances(atol=atol, btol=btol)
     made_by: type[_OfMatrix] | type[_OfFunctions]
     a, made_by = (A, _OfFunctions) if without_entries(A) else (as_matrix(A, threads=threads), _OfMatrix)
-    shape = (int(a.shape[0]), int(a.shape[1]))
-    steps = min(shape) if maxiter is None else whole_number(maxiter, "maxiter")
-    right, guess, size = _column(b, shape), x0, 1.0
-    if x0 is not None:
-        _check_guess(x0, shape[1])
-    is_one_complex = any(is_complex(given) for given in (a, right, x0))
-    if is_one_complex:  # the norm of the real form, which has each entry twice, is that of A times the square root of 2
-        size = math.sqrt(2)
-        right, guess = parts(right, "b"), None if x0 is None else parts(x0, "x0")
+    given = _Given(a, b, x0, "lsmr")
+    steps = min(given.shape) if maxiter is None else whole_number(maxiter, "maxiter")
+    is_one_complex, size = given.is_one_complex, given.size_of_norm
     system = made_by(a, is_one_complex, damping, threads)
-    right = np.ascontiguousarray(HOST.floats(right, "b"), np.float64)
+    right = given.right
     if damping != 0:
         right = np.concatenate([right, np.zeros(system.columns)])
-    x = np.zeros(system.columns) if guess is None else np.array(HOST.floats(guess, "x0"), np.float64)
+    x = given.guess_of(system.columns)
     bnorm = float(norm(right))
     aim = max(aims.values()) or float(np.finfo(float).eps)
-    options = {
-        "accuracy": accuracy_number(accuracy),
-        "rtol": (aims["atol"] if any(aims.values()) else aim) / size,
-        "atol": aim * bnorm if math.isfinite(bnorm) else 0.0,
-        "maxiter": steps,
-        "restart": 1,
-        "history": False,
-        "interval": 1,
-        "complex": False,
-    }
+    options = _options(accuracy, (aims["atol"] if any(aims.values()) else aim) / size, aim * bnorm if math.isfinite(bnorm) else 0.0, steps)
     found, raised = system.solve(right, x, options)
     result = _told(found, x, bnorm, aim * bnorm, size)
     result = result._replace(x=whole(x)) if is_one_complex else result

@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::string_view nearly_singular = "singular as far as this precision can tell", ill_conditioned = "ill-conditioned";
 
-constexpr std::string_view for_some_b = "; there is a solution only for some b, for others least squares (lsmr)";
+constexpr std::string_view for_some_b =
+    "; there is a solution only for some b, which least squares find as they do others (lstsq, --least-squares)";
 
 std::string counted(const Occurrences& found, const char* what, const char* of) {
     return fmt::format("{} {}{}, the first is {} (counted from 1{})", found.count, what, found.count == 1 ? "" : "s",
@@ -92,7 +93,8 @@ std::string obstacle(const SpmvPlan<T>& a, std::span<const Attempt> attempts, bo
         if (!attempt.refusal.empty()) return refused_by_klu(attempt.refusal);
         if (attempt.pivot_ratio < least_of_well_conditioned)
             return fmt::format(
-                "A is {}: of the pivots of its complete factors, scaled, the smallest is {:.1e} times the largest",
+                "A is {}: of the pivots of its complete factors, scaled, the smallest is {:.1e} times the largest; a guarantee "
+                "('rounded', --rounded) works in more precision",
                 attempt.pivot_ratio < least_pivot_ratio<T>(a.rows()) ? nearly_singular : ill_conditioned, attempt.pivot_ratio);
     }
     return "";

@@ -6,6 +6,7 @@
 #include "cpu/elementwise.hpp"
 #include "krylov/backend.hpp"
 #include "krylov/lsmr_scalars.hpp"
+#include "krylov/lsmr_way.hpp"
 #include "krylov/pauses.hpp"
 #include "krylov/run.hpp"
 #include "solver/error.hpp"
@@ -146,8 +147,9 @@ private:
 template <class T, class Products>
 class LsmrSolve : private Iterate {
 public:
-    LsmrSolve(Products products, std::span<const T> b, std::span<T> x, const KrylovOptions& options)
+    LsmrSolve(Products products, std::span<const T> b, std::span<T> x, const KrylovOptions& options, const LsmrWay<T>& way = {})
         : products_(std::move(products)),
+          way_(way),
           b_(b),
           best_(x),
           options_(options),
@@ -158,7 +160,10 @@ public:
           v_(x.size()),
           h_(x.size()),
           h_bar_(x.size()),
-          z_(x.size()) {}
+          z_(x.size()),
+          in_metric_(way.inverse == nullptr ? 0
+                     : way.of_rows          ? b.size()
+                                            : x.size()) {}
 
     LeastSquaresResult run() {
         b_norm_ = true_norm(b_);
@@ -166,11 +171,16 @@ public:
         const std::optional<double> norm = products_.norm(true_accuracy_);
         is_norm_known_ = norm.has_value();
         result_.matrix_norm = norm.value_or(0);
-        if (is_norm_known_) unit_of_a_ = unit_of<T>(result_.matrix_norm);
+        if (way_.unit > 0)
+            unit_of_a_ = way_.unit;
+        else if (is_norm_known_)
+            unit_of_a_ = unit_of<T>(result_.matrix_norm);
         if (b_norm_ == 0) std::fill(x_.begin(), x_.end(), T(0));
         verify();
         keep_as_best();
-        if (!std::isfinite(b_norm_) || !is_finite(norms_) || !std::isfinite(result_.matrix_norm))
+        // x is looked at itself, since what stands where a column of A is empty is not seen in the residual
+        const bool is_x_finite = std::ranges::all_of(x_, [](T element) { return std::isfinite(element); });
+        if (!std::isfinite(b_norm_) || !is_finite(norms_) || !std::isfinite(result_.matrix_norm) || !is_x_finite)
             return finish(SolveStatus::non_finite);
         bool wanted = report({0, relative(norms_.residual), relative(norms_.residual), false, 0, this}, options_, result_);
         reference_ = normal_residual(norms_);
@@ -187,7 +197,7 @@ private:
 
     struct Norms {
         double residual = 0;  ///< ||r||, in units
-        double quotient = 0;  ///< ||A'r|| / (||A|| ||r||), ||A|| being Frobenius's norm; 0 where A'r is
+        double quotient = 0;  ///< ||A'r|| / (||A|| ||r||), ||A|| being Frobenius's norm, or largest_cosine; 0 where A'r is
     };
 
     /// Has b, and so residuals, in another unit from now on.
@@ -215,7 +225,7 @@ private:
         bool wanted = true;
         while (true) {
             step();
-            const Norms now = norms_of(scalars_.residual(), scalars_.normal_residual());
+            const Norms now = updated_norms();
             const bool last = !is_usable(now) || claims_much(now) || result_.iterations + 1 == options_.max_iterations;
             Iteration record{++result_.iterations, relative(now.residual), -1, last, 0, this};
             if (last) record.true_residual = relative(take_step());
@@ -229,11 +239,11 @@ private:
     /// beta u = r, alpha v = A'u, from the u that verify() left.
     void begin() {
         if (!is_norm_known_) unit_of_a_ = unit_of<T>(result_.matrix_norm);  // ||A'r|| / ||r|| may be far below it at first
-        const double beta = normalise(u_);
-        products_.multiply_transposed(inverse(unit_of_a_), u_, 0, v_, options_.accuracy);
-        scalars_.begin(beta, normalise(v_));
+        const double beta = normalise_left();
+        products_.multiply_transposed(inverse(unit_of_a_), left(), 0, v_, options_.accuracy);
+        scalars_.begin(beta, normalise_right());
         raise_norm(unit_of_a_ * scalars_.alpha());
-        h_ = v_;
+        h_.assign(right().begin(), right().end());
         std::fill(h_bar_.begin(), h_bar_.end(), T(0));
         std::fill(z_.begin(), z_.end(), T(0));
         has_step_ = true;
@@ -241,16 +251,16 @@ private:
 
     void step() {
         const double old_alpha = scalars_.alpha();
-        products_.multiply(inverse(unit_of_a_), v_, static_cast<T>(-old_alpha), u_, options_.accuracy);
-        const double beta = normalise(u_);
-        products_.multiply_transposed(inverse(unit_of_a_), u_, static_cast<T>(-beta), v_, options_.accuracy);
-        scalars_.step(beta, normalise(v_));
+        products_.multiply(inverse(unit_of_a_), right(), static_cast<T>(-old_alpha), u_, options_.accuracy);
+        const double beta = normalise_left();
+        products_.multiply_transposed(inverse(unit_of_a_), left(), static_cast<T>(-beta), v_, options_.accuracy);
+        scalars_.step(beta, normalise_right());
         raise_norm(unit_of_a_ * length(old_alpha, beta));
         raise_norm(unit_of_a_ * length(beta, scalars_.alpha()));
         const T of_h_bar = static_cast<T>(scalars_.of_h_bar()), of_x = static_cast<T>(scalars_.of_x()),
                 of_h = static_cast<T>(scalars_.of_h());
         T *const h = h_.data(), *const h_bar = h_bar_.data();
-        const T* const v = v_.data();
+        const T* const v = right().data();
         cpu::update(std::span(z_), host_, [=](T z, std::int64_t i) {
             h_bar[i] = subtracted(h[i], of_h_bar, h_bar[i]);
             h[i] = subtracted(v[i], of_h, h[i]);
@@ -275,14 +285,39 @@ private:
         result_.matrix_norm = norm;
     }
 
+    bool has_metric_of_rows() const { return way_.inverse != nullptr && way_.of_rows; }
+    bool has_metric_of_columns() const { return way_.inverse != nullptr && !way_.of_rows; }
+
+    /// What A' is multiplied by, and A: u and v, or in a metric what `inverse` makes of them.
+    std::span<const T> left() const { return has_metric_of_rows() ? in_metric_ : u_; }
+    std::span<const T> right() const { return has_metric_of_columns() ? in_metric_ : v_; }
+
+    double normalise_left() { return has_metric_of_rows() ? normalise_in_metric(u_) : normalise(u_); }
+    double normalise_right() { return has_metric_of_columns() ? normalise_in_metric(v_) : normalise(v_); }
+
     /// Divides x by its norm, unless that is zero. Returns it.
     double normalise(std::vector<T>& x) const {
         const double norm = norm2(std::span<const T>(x), options_.accuracy, host_);
-        if (norm > 0) {
-            const T scale = static_cast<T>(div_rn(1.0, norm));
-            cpu::update(std::span(x), host_, [=](T element, std::int64_t) { return mul_rn(scale, element); });
-        }
+        divide(x, norm);
         return norm;
+    }
+
+    /// in_metric_ = M^-1 x, both divided by sqrt(x' M^-1 x). Returns that, and 0 where M^-1 is not definite: what is left then
+    /// is left to the next start.
+    double normalise_in_metric(std::vector<T>& x) {
+        way_.inverse->apply(x, in_metric_, options_.accuracy);
+        const double square = dot(std::span<const T>(x), std::span<const T>(in_metric_), options_.accuracy, host_);
+        if (!(square > 0) || !std::isfinite(square)) return 0;
+        const double norm = sqrt_rn(square);
+        divide(x, norm);
+        divide(in_metric_, norm);
+        return norm;
+    }
+
+    void divide(std::vector<T>& x, double norm) const {
+        if (!(norm > 0)) return;
+        const T scale = static_cast<T>(div_rn(1.0, norm));
+        cpu::update(std::span(x), host_, [=](T element, std::int64_t) { return mul_rn(scale, element); });
     }
 
     /// Adds z to x, in its units; the residuals of that, and whether it was worth it. Returns ||r||.
@@ -320,6 +355,19 @@ private:
         const double residual = true_norm(u_), normal = true_norm(v_);
         raise_norm(unit_of_a_ * (normal / residual));
         norms_ = norms_of(residual, normal);
+        if (way_.column_norms.empty() || !is_usable(norms_)) return;
+        const double cosine = largest_cosine(residual);
+        cosine_by_quotient_ = cosine / norms_.quotient;
+        norms_.quotient = cosine;
+    }
+
+    /// max |a_j'r| / (||a_j|| ||r||) from v = A'r, in units.
+    double largest_cosine(double residual) const {
+        double largest = 0;
+        for (std::size_t j = 0; j < v_.size(); ++j)
+            if (const double norm = way_.column_norms[j]; norm > 0)
+                largest = std::max(largest, div_rn(std::abs(static_cast<double>(v_[j])), norm));
+        return largest == 0 ? 0 : div_rn(largest, residual);
     }
 
     void keep_as_best() {
@@ -349,6 +397,20 @@ private:
         const double quotient = normal == 0 ? 0 : normal / residual / (result_.matrix_norm / unit_of_a_);
         return {unit_of_r_ * residual, quotient};
     }
+    /// As the iteration has updated them; the cosine as if A'r had kept its direction. In a metric they are bounds: with A and
+    /// M for A and M by the unit,
+    /// ||A'r||^2 <= ||M|| (A'r)' M^-1 A'r where M = A'A + D, and ||M|| is hardly more than ||A||_F^2; of rows the same of r.
+    Norms updated_norms() const {
+        const double residual = scalars_.residual(), normal = scalars_.normal_residual();
+        if (way_.inverse == nullptr) {
+            Norms norms = norms_of(residual, normal);
+            norms.quotient *= cosine_by_quotient_;
+            return norms;
+        }
+        const double size = has_metric_of_rows() ? result_.matrix_norm / unit_of_a_ : 1;
+        const double quotient = normal == 0 ? 0 : normal / residual;
+        return {unit_of_r_ * (residual * size), quotient};
+    }
     static T inverse(double unit) { return static_cast<T>(1 / unit); }
     double true_norm(std::span<const T> x) const { return norm2(x, true_accuracy_, host_); }
 
@@ -367,12 +429,13 @@ private:
     }
 
     Products products_;
+    LsmrWay<T> way_;
     std::span<const T> b_;
     std::span<T> best_;
     const KrylovOptions& options_;
     Accuracy true_accuracy_;
     Device host_;
-    std::vector<T> x_, u_, v_, h_, h_bar_, z_;
+    std::vector<T> x_, u_, v_, h_, h_bar_, z_, in_metric_;
     LsmrScalars scalars_;
     LeastSquaresResult result_;
     Norms norms_, best_norms_;
@@ -380,6 +443,7 @@ private:
     double reference_ = 0;  ///< normal_residual when it last halved
     double unit_ = 1;       ///< of residuals: a power of two, by which they and their norms are multiplied
     double unit_of_a_ = 1, unit_of_r_ = 1;
+    double cosine_by_quotient_ = 1;  ///< when r was last computed, of ||A'r|| / (||A|| ||r||)
     bool is_norm_known_ = false;
     int fruitless_ = 0;
     bool has_step_ = false;  ///< z_ is to be added yet
@@ -408,13 +472,19 @@ void check_vectors(const Matrix& a, std::span<const T> b, std::span<const T> x) 
 }  // namespace
 
 template <class T>
-LeastSquaresResult lsmr(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std::span<const T> b, std::span<T> x,
-                        const KrylovOptions& options) {
+LeastSquaresResult lsmr_in(const LsmrWay<T>& way, const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std::span<const T> b,
+                           std::span<T> x, const KrylovOptions& options) {
     check_transpose(a, transposed);
     check_vectors<T>(a, b, x);
     check_options("lsmr", options);
     const cpu::FloatingPointGuard guard;
-    return LsmrSolve(PlanProducts<T>(a, transposed), b, x, options).run();
+    return LsmrSolve(PlanProducts<T>(a, transposed), b, x, options, way).run();
+}
+
+template <class T>
+LeastSquaresResult lsmr(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std::span<const T> b, std::span<T> x,
+                        const KrylovOptions& options) {
+    return lsmr_in<T>({}, a, transposed, b, x, options);
 }
 
 template <class T>
@@ -433,6 +503,10 @@ template LeastSquaresResult lsmr(const SpmvPlan<float>&, const SpmvPlan<float>&,
                                  const KrylovOptions&);
 template LeastSquaresResult lsmr(const SpmvPlan<double>&, const SpmvPlan<double>&, std::span<const double>, std::span<double>,
                                  const KrylovOptions&);
+template LeastSquaresResult lsmr_in(const LsmrWay<float>&, const SpmvPlan<float>&, const SpmvPlan<float>&,
+                                    std::span<const float>, std::span<float>, const KrylovOptions&);
+template LeastSquaresResult lsmr_in(const LsmrWay<double>&, const SpmvPlan<double>&, const SpmvPlan<double>&,
+                                    std::span<const double>, std::span<double>, const KrylovOptions&);
 template LeastSquaresResult lsmr(const OperatorWithTranspose<float>&, std::span<const float>, std::span<float>,
                                  const KrylovOptions&, const Device&);
 template LeastSquaresResult lsmr(const OperatorWithTranspose<double>&, std::span<const double>, std::span<double>,

@@ -120,6 +120,9 @@ TEST(Lsmr, TakesWhatIsDegenerate) {
             broken.values[3] = bad;
             EXPECT_EQ(solve_by_lsmr(broken, std::vector<double>(6, 1), with(accuracy)).result.status, SolveStatus::non_finite);
             EXPECT_EQ(solve_by_lsmr(a, std::vector<double>(6, bad), with(accuracy)).result.status, SolveStatus::non_finite);
+            const CsrMatrix<double> with_empty_column{1, 2, {0, 1}, {0}, {1}};
+            EXPECT_EQ(solve_by_lsmr(with_empty_column, {1}, with(accuracy), 1, {0, bad}).result.status,
+                      SolveStatus::non_finite);
         }
         const auto empty = solve_by_lsmr(csr_from_entries<double>(0, 0, std::vector<Entry<double>>{}), {}, with(accuracy));
         EXPECT_EQ(empty.result.status, SolveStatus::converged);

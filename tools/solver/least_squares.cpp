@@ -4,7 +4,7 @@
 #include "fingerprint.hpp"
 #include "interrupt.hpp"
 #include "solver/csr_matrix.hpp"
-#include "solver/lsmr.hpp"
+#include "solver/least_squares.hpp"
 #include "stopwatch.hpp"
 #include "tools/cli/options.hpp"
 
@@ -19,13 +19,11 @@ namespace solver::command {
 void check_least_squares(const Options& options, std::int64_t rows, std::int64_t columns) {
     const auto refuse = [&](std::string_view option) {
         if (options.least_squares)
-            throw cli::UsageError(
-                fmt::format("{}: not with --least-squares, which LSMR finds without a preconditioner and "
-                            "without proofs",
-                            option));
+            throw cli::UsageError(fmt::format(
+                "{}: not with --least-squares, which LSMR finds with a preconditioner of its own and without proofs", option));
         throw cli::UsageError(
             fmt::format("{}: for square systems only; the matrix is {} x {}, whose least squares are found by "
-                        "LSMR, without a preconditioner and without proofs",
+                        "LSMR, with a preconditioner of its own and without proofs",
                         option, rows, columns));
     };
     if (options.preconditioner && options.preconditioner != PreconditionerKind::none) refuse("--preconditioner");
@@ -86,7 +84,10 @@ Run run_least_squares(const Options& options, Accuracy accuracy, const SpmvPlan<
         const auto b =
             std::span(rhs.values).subspan(static_cast<std::size_t>(j * rhs.rows), static_cast<std::size_t>(rhs.rows));
         const auto of_b = std::span(x.values).subspan(static_cast<std::size_t>(j * x.rows), static_cast<std::size_t>(x.rows));
-        const LeastSquaresResult found = lsmr<T>(a, of_transposed, b, of_b, iteration);
+        const LeastSquaresResult found =
+            options.preconditioner ? lsmr<T>(a, of_transposed, b, of_b, iteration)
+                                   : least_squares<T>(a, of_transposed, b, of_b, {iteration, options.factors.memory_limit});
+        run.factor_entries = std::max(run.factor_entries, found.factor_entries);
         run.report.results.push_back(as_of_a_system(found));
         if (is_worse(found.normal_residual, *run.normal_residual)) run.normal_residual = found.normal_residual;
     }

@@ -33,10 +33,12 @@ struct Run {
     double backward_error = 0;                  ///< of the right-hand side that is worst (guarantee.hpp)
     double setup_seconds = 0;                   ///< choosing and making preconditioners
     double solve_seconds = 0;                   ///< all attempts
-    std::optional<double>
-        normal_residual;           ///< of least squares: ||A'r|| / (||A||_F ||r||) of the right-hand side that is worst
-    DenseMatrix<double> solution;  ///< in single precision with a second part, the sum of both
-    std::string sha256;            ///< of the bits of the solution
+    /// Of least squares, of the right-hand side that is worst: the largest |a_j'r| / (||a_j|| ||r||), without a preconditioner
+    /// ||A'r|| / (||A||_F ||r||).
+    std::optional<double> normal_residual;
+    std::int64_t factor_entries = 0;  ///< of the normal equations of least squares
+    DenseMatrix<double> solution;     ///< in single precision with a second part, the sum of both
+    std::string sha256;               ///< of the bits of the solution
 
     /// The result of the right-hand side that went worst.
     const SolveResult& worst() const;

@@ -99,7 +99,10 @@ Json run_json(const Run& run, Precision precision) {
     json["status"] = status_text(run);
     add_forward_error(json, run.forward_error);
     json["backward_error"] = run.normal_residual ? Json() : number(run.backward_error);
-    if (run.normal_residual) json["normal_residual"] = number(*run.normal_residual);
+    if (run.normal_residual) {
+        json["normal_residual"] = number(*run.normal_residual);
+        json["factor_entries"] = run.factor_entries;
+    }
     json["proofs"] = Json::array();
     for (const SolutionProof& proof : run.report.proofs) json["proofs"].push_back(proof_json(proof));
     json["certificate_iterations"] = run.report.certificate_iterations;

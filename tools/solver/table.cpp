@@ -300,9 +300,13 @@ void add_least_squares(Rows& rows, const Options& options, const Outcome& outcom
         rows.add("true residual", fmt::format("{}  A x = b is solved, tolerance {}", seen, tolerance_text(options)));
     } else {
         rows.add("true residual", fmt::format("{}  of A x = b, tolerance {}", seen, tolerance_text(options)));
-        rows.add("normal residual", fmt::format("{}  ||A'r|| by ||A|| ||r||, tolerance {:.1e}",
-                                                rows.bold(scientific(*run.normal_residual)), options.tolerance));
+        rows.add("normal residual",
+                 fmt::format("{}  {}, tolerance {:.1e}", rows.bold(scientific(*run.normal_residual)),
+                             options.preconditioner ? "||A'r|| by ||A|| ||r||" : "largest cosine of r and a column of A",
+                             options.tolerance));
     }
+    if (run.factor_entries > 0)
+        rows.add("preconditioner", fmt::format("factors of the normal equations, {} entries", spaced(run.factor_entries)));
     add_time(rows, outcome, "");
 }
 

@@ -220,7 +220,7 @@ TEST_F(SolverCommand, TellsOfLeastSquaresWhereAIsSingularAndFindsThem) {
     EXPECT_EQ(failed.status, 2);
     EXPECT_THAT(failed.out,
                 HasSubstr("A is numerically singular: after 1 of 3 pivots nothing but zeros is left in column 2 (counted "
-                          "from 1); there is a solution only for some b, for others least squares (lsmr)"));
+                          "from 1); there is a solution only for some b, which least squares find as they do others"));
     const Finished found = run("--matrix singular.mtx --rhs b.mtx --least-squares --solution x.mtx");
     EXPECT_EQ(found.status, 0);
     EXPECT_THAT(found.out, HasSubstr("LSMR (least squares)"));

@@ -1,0 +1,42 @@
+#pragma once
+
+/// Least squares by whatever finds them.
+
+#include "solver/lsmr.hpp"
+#include "solver/spmv.hpp"
+
+#include <cstdint>
+#include <span>
+
+namespace solver {
+
+struct LeastSquaresOptions {
+    KrylovOptions iteration = {};
+    std::int64_t memory_limit = 0;  ///< bytes that factors may take; 0: half of what the process may use
+};
+
+/// The x for which ||b - A x|| is least, of any A, by LSMR with a preconditioner where it needs one. Arguments, x, status and
+/// errors are those of lsmr: from zero the least squares of least norm.
+///
+/// Converged means, of r = b - A x computed anew from x, that A x = b is solved, ||r|| <= tolerance ||b|| or <=
+/// absolute_tolerance, or that x is a least-squares solution: |a_j'r| <= tolerance ||a_j|| ||r|| for every column a_j of A, so
+/// that r stands at right angles to all of them. This does not depend on the units of the columns, and is not less than
+/// ||A'r|| <= tolerance ||A||_F ||r||, which the largest columns alone can meet.
+///
+/// What is tried, on counts of entries and operations alone: LSMR, for as long as the matrix G of the normal equations would
+/// take to make, A'A or where A is wide A A'; LSMR with complete factors (KLU) of G + D as a preconditioner, D small: a few
+/// steps find what LSMR needs thousands for, as the condition number of G is up to the square of A's and nearly all of it is
+/// undone, while x comes from residuals of A alone. Before it, LSMR again where its rate promises to take less than the
+/// factors; after it, or where they are too dear or forbidden, with the iterations that are left.
+///
+/// D is 2^-40 of G's diagonal (2^-18 in single precision), so that columns, or rows, may be scaled in any way. Where an
+/// eigenvalue of G + D shows that A may have lost rank, G is A'A and D 2^-36 (2^-12) of its largest diagonal entry, which
+/// keeps steps in the range of A'; what rounding put beside that is taken out at the end, x - x_0 less D (G + D)^-1 (x - x_0).
+///
+/// In exact the bits of x are the same on every machine and device and for every thread count; where factors were made
+/// (factor_entries is not 0) they depend on SuiteSparse's version and build, too.
+template <class T>
+LeastSquaresResult least_squares(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std::span<const T> b, std::span<T> x,
+                                 const LeastSquaresOptions& options = {});
+
+}  // namespace solver

@@ -1,0 +1,73 @@
+"""`lstsq` beside NumPy's, and what it claims."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import samebits as sb
+
+
+def differences(n):
+    """x_i - x_(i-1), n + 1 rows: LSMR takes n steps."""
+    return sp.diags_array([1.0, -1.0], offsets=[0, -1], shape=(n + 1, n), format="csr")
+
+
+def largest_cosine(a, b, x):
+    """In long double."""
+    a = np.asarray(a.toarray() if sp.issparse(a) else a).astype(np.clongdouble)
+    r = b - a @ x
+    return float(np.max(np.abs(a.conj().T @ r) / np.linalg.norm(np.abs(a), axis=0)) / np.linalg.norm(np.abs(r)))
+
+
+@pytest.mark.parametrize("shape, rank", [((30, 8), 8), ((8, 30), 8), ((30, 12), 5), ((12, 30), 5), ((9, 9), 9), ((7, 1), 1), ((1, 7), 1)])
+@pytest.mark.parametrize("is_complex", [False, True])
+def test_is_numpys_of_least_norm(shape, rank, is_complex):
+    rng = np.random.default_rng(3)
+
+    def numbers(rows, columns):
+        return rng.integers(-4, 5, (rows, columns)) + (1j * rng.integers(-4, 5, (rows, columns)) if is_complex else 0.0)
+
+    a, b = numbers(shape[0], rank) @ numbers(rank, shape[1]), rng.standard_normal(shape[0])
+    expected = np.linalg.lstsq(a, b, rcond=1e-12)[0]
+    for given in (a, sp.csr_array(a), sb.Matrix(a)):
+        found = sb.lstsq(given, b, rtol=1e-13)
+        assert found.converged and found.x.dtype == (complex if is_complex else float)
+        assert np.linalg.norm(found.x - expected) < 1e-9 * np.linalg.norm(expected)
+
+
+def test_factors_save_nearly_all_steps_and_units_do_not_matter():
+    b = np.random.default_rng(3).standard_normal(701)
+    a = differences(700)
+    plain = sb.lsmr(a, b, atol=1e-10, btol=1e-10)
+    for scaled in (a, a @ sp.diags_array(10.0 ** np.linspace(-8, 8, 700))):
+        found = sb.lstsq(scaled, b)
+        assert found.converged and found.iterations < 70 < plain.itn and found.factor_entries > 700
+        assert largest_cosine(scaled, b, found.x) == pytest.approx(found.normal_residual, rel=0.2, abs=1e-15)
+    assert sb.lstsq(a, b, threads=1).fingerprint == sb.lstsq(a, b, threads=2).fingerprint
+    without = sb.lstsq(a, b, memory_limit=1000)
+    assert without.converged and without.factor_entries == 0 and without.iterations > 600
+
+
+def test_fits_a_cubic_in_large_numbers():
+    t = np.linspace(0, 1000, 400)
+    a = np.vander(t, 4)
+    b = a @ [1e-6, -2e-3, 3.0, 5.0] + np.random.default_rng(2).standard_normal(400)
+    exact = np.linalg.lstsq(a / np.linalg.norm(a, axis=0), b, rcond=None)[0] / np.linalg.norm(a, axis=0)
+    assert np.allclose(sb.lstsq(a, b).x, exact, rtol=1e-9)
+
+
+def test_a_guess_stays_in_the_null_space():
+    a = np.array([[1.0, 1.0], [2.0, 2.0], [0.0, 0.0]])
+    found = sb.lstsq(a, np.array([2.0, 4.0, 1.0]), x0=np.array([7.0, -7.0]))
+    assert found.converged and np.allclose(found.x, [8, -6])
+
+
+def test_warns_where_the_aim_is_not_met():
+    with pytest.warns(sb.ConvergenceWarning, match="lstsq: iteration limit after 3 iterations") as warned:
+        found = sb.lstsq(differences(300), np.random.default_rng(1).standard_normal(301), maxiter=3)
+    assert not found.converged and warned[0].message.result is found
+
+
+def test_takes_floats_and_a_column():
+    a = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], dtype=np.float32)
+    assert np.allclose(sb.lstsq(a, np.array([[1.0], [3.0], [5.0]])).x, [1, 2])

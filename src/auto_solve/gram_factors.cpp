@@ -1,0 +1,152 @@
+#include "auto_solve/gram_factors.hpp"
+
+#include "core/floating_point_guard.hpp"
+#include "core/krylov/updates.hpp"
+#include "preconditioner/full_lu.hpp"
+#include "preconditioner/gram.hpp"
+#include "preconditioner/klu.hpp"
+#include "preconditioner/memory_limit.hpp"
+#include "solver/error.hpp"
+#include "solver/numeric/rounding.hpp"
+#include "solver/reduce.hpp"
+#include "solver/views.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace solver {
+namespace {
+
+constexpr double least_steps = 50, most_steps = 100000;
+
+/// D by G's diagonal. Rounding of G and of its factors is far below. Factors in float are those in double, rounded.
+template <class T>
+constexpr double relative_shift = std::is_same_v<T, float> ? 0x1p-18 : 0x1p-40;
+
+/// D by the largest diagonal entry of G: steps leave the range of A' by unit roundoff / D of their length.
+template <class T>
+constexpr double common_shift_by_largest = std::is_same_v<T, float> ? 0x1p-12 : 0x1p-36;
+
+template <class T>
+Device host_of(const SpmvPlan<T>& a) {
+    return a.device().kind() == Device::Kind::cpu ? a.device() : Device::cpu();
+}
+
+/// G, of A as it stands or of its transpose.
+template <class T>
+std::optional<CsrMatrix<double>> gram(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, double scale, double most_entries,
+                                      const Device& host) {
+    const auto n = static_cast<double>(a.columns());
+    if (const DenseView<T>* const full = a.dense())
+        return n * n > most_entries ? std::nullopt : std::optional(gram_matrix(*full, scale, host));
+    return gram_matrix(a.matrix(), transposed.matrix(), scale, static_cast<std::int64_t>(most_entries), host);
+}
+
+}  // namespace
+
+template <class T>
+GramCosts::GramCosts(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed) {
+    constexpr double vector_element = 12, term = 5, term_of_full = 0.25;
+    const auto rows = static_cast<double>(a.rows()), columns = static_cast<double>(a.columns());
+    double entries = rows * columns;
+    if (a.dense() != nullptr) {
+        gram_of_rows_ = term_of_full * entries * rows;
+        gram_of_columns_ = term_of_full * entries * columns;
+    } else {
+        entries = static_cast<double>(a.matrix().nonzeros());
+        const auto squares = [](const CsrView<T>& matrix) {
+            double sum = 0;
+            for (std::int64_t k = 0; k < matrix.rows; ++k) sum += std::pow(static_cast<double>(matrix.row_length(k)), 2);
+            return sum;
+        };
+        gram_of_rows_ = term * squares(transposed.matrix());
+        gram_of_columns_ = term * squares(a.matrix());
+    }
+    step_ = 2 * entries + vector_element * (rows + columns);
+}
+
+double GramCosts::most() const { return most_steps * step_; }
+
+std::int64_t GramCosts::trial() const {
+    return static_cast<std::int64_t>(
+        std::clamp(std::min(gram_of_rows_, gram_of_columns_) / std::max(step_, 1.0), least_steps, most_steps));
+}
+
+double GramCosts::factors(const CsrMatrix<double>& g, const FillPrediction& fill) {
+    constexpr double entry = 50, flop_of_full = 0.05;  // in vector lanes
+    const double flop = is_nearly_full(g.view()) ? flop_of_full : 0.5;
+    return flop * fill.flops + entry * (fill.factor_entries + static_cast<double>(g.values.size()));
+}
+
+template <class T>
+std::optional<GramFactors<T>> GramFactors<T>::of(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, bool of_rows, Shift shift,
+                                                 double unit, const GramCosts& costs, std::int64_t memory_limit) {
+    if (costs.gram(of_rows) > costs.most()) return std::nullopt;
+    const cpu::FloatingPointGuard guard;
+    constexpr double bytes_per_entry = 36;  // while it is made
+    const double most_entries = std::min(memory_limit_in_bytes(memory_limit) / bytes_per_entry, 0x1p31 - 1);
+    const Device host = host_of(a);
+    std::optional<CsrMatrix<double>> made =
+        of_rows ? gram(transposed, a, 1 / unit, most_entries, host) : gram(a, transposed, 1 / unit, most_entries, host);
+    if (!made) return std::nullopt;
+    return GramFactors(std::move(*made), shift, memory_limit, host);
+}
+
+template <class T>
+GramFactors<T>::GramFactors(CsrMatrix<double> gram, Shift shift, std::int64_t memory_limit, Device host)
+    : shifted_(std::move(gram)), memory_limit_(memory_limit), host_(std::move(host)) {
+    std::vector<double*> places;
+    for (std::int64_t i = 0; i < shifted_.rows; ++i) {
+        const auto begin = shifted_.column_indices.begin();
+        const auto place = std::lower_bound(begin + shifted_.row_offsets[i], begin + shifted_.row_offsets[i + 1], i);
+        places.push_back(&shifted_.values[static_cast<std::size_t>(place - begin)]);
+        if (*places.back() == 0) *places.back() = 1;  // nothing but zeros, stored or by underflow
+        diagonal_.push_back(*places.back());
+    }
+    if (shift == Shift::common && !diagonal_.empty())
+        common_shift_ = common_shift_by_largest<T> * *std::ranges::max_element(diagonal_);
+    for (double* const place : places)
+        *place = add_rn(*place, shift == Shift::common ? common_shift_ : mul_rn(relative_shift<T>, *place));
+    preparation_ = prepare(shifted_.view(), Ordering::amd, host_);
+}
+
+template <class T>
+std::unique_ptr<Preconditioner<T>> GramFactors<T>::factor() const {
+    PreconditionerOptions options;
+    options.memory_limit = memory_limit_;
+    try {
+        return make_klu<T>(shifted_.view(), preparation_, options, host_);
+    } catch (const Error&) {  // no memory, or a pivot of zero
+        return nullptr;
+    }
+}
+
+template <class T>
+bool GramFactors<T>::may_have_lost_rank(const Preconditioner<T>& inverse) const {
+    constexpr int steps = 4;
+    constexpr double far_above = 16;
+    const std::size_t n = diagonal_.size();
+    std::vector<double> x(n);  // D^1/2 times the iterate
+    std::vector<T> right(n), solution(n);
+    for (std::size_t i = 0; i < n; ++i) x[i] = random_element<double>(1, static_cast<std::int64_t>(i));
+    double eigenvalue = 0;
+    for (int step = 0; step < steps; ++step) {
+        const double before = norm2(std::span<const double>(x), Accuracy::exact, host_);
+        for (std::size_t i = 0; i < n; ++i) right[i] = static_cast<T>(x[i] / before * std::sqrt(diagonal_[i]));
+        inverse.apply(right, solution, Accuracy::exact);
+        for (std::size_t i = 0; i < n; ++i) x[i] = static_cast<double>(solution[i]) * std::sqrt(diagonal_[i]);
+        eigenvalue = 1 / norm2(std::span<const double>(x), Accuracy::exact, host_);
+    }
+    return !(eigenvalue > far_above * relative_shift<T>);
+}
+
+template GramCosts::GramCosts(const SpmvPlan<float>&, const SpmvPlan<float>&);
+template GramCosts::GramCosts(const SpmvPlan<double>&, const SpmvPlan<double>&);
+template class GramFactors<float>;
+template class GramFactors<double>;
+
+}  // namespace solver

@@ -1,0 +1,69 @@
+#pragma once
+
+/// Factors of the normal equations, as a preconditioner of LSMR, and what they cost.
+
+#include "solver/csr_matrix.hpp"
+#include "solver/device.hpp"
+#include "solver/preconditioner.hpp"
+#include "solver/preparation.hpp"
+#include "solver/spmv.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace solver {
+
+/// In units of one matrix entry in a product, as CostModel's, which has them for square systems.
+class GramCosts {
+public:
+    template <class T>
+    GramCosts(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed);
+
+    double step() const { return step_; }  ///< of LSMR
+    /// Of A A' or A'A.
+    double gram(bool of_rows) const { return of_rows ? gram_of_rows_ : gram_of_columns_; }
+    double most() const;         ///< that is spent on factors
+    std::int64_t trial() const;  ///< steps that may do without
+
+    /// Of a G that is prepared.
+    static double factors(const CsrMatrix<double>& g, const FillPrediction& fill);
+
+private:
+    double step_ = 0;
+    double gram_of_rows_ = 0, gram_of_columns_ = 0;
+};
+
+/// G + D, where G is A'A or A A' of A divided by a unit, and D a small diagonal matrix.
+template <class T>
+class GramFactors {
+public:
+    /// D by G's diagonal, or one number for all rows. Nothing where G is too dear or too large.
+    enum class Shift { by_diagonal, common };
+    static std::optional<GramFactors> of(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, bool of_rows, Shift shift,
+                                         double unit, const GramCosts& costs, std::int64_t memory_limit);
+
+    double cost_of_factors() const { return GramCosts::factors(shifted_, *preparation_.fill); }
+
+    /// Null where they cannot be made.
+    std::unique_ptr<Preconditioner<T>> factor() const;
+
+    /// Whether G + D, D by G's diagonal, has an eigenvalue of the order of D, D^-1/2 on either side, as G without full rank
+    /// has, by inverse iteration.
+    bool may_have_lost_rank(const Preconditioner<T>& inverse) const;
+
+    double common_shift() const { return common_shift_; }  ///< 0 where D is by G's diagonal
+
+private:
+    GramFactors(CsrMatrix<double> gram, Shift shift, std::int64_t memory_limit, Device host);
+
+    CsrMatrix<double> shifted_;     ///< G + D
+    std::vector<double> diagonal_;  ///< of G
+    Preparation preparation_;       ///< of G + D
+    std::int64_t memory_limit_;
+    Device host_;
+    double common_shift_ = 0;
+};
+
+}  // namespace solver

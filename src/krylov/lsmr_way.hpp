@@ -1,0 +1,37 @@
+#pragma once
+
+/// LSMR with a preconditioner, and by the angles between r and the columns.
+
+#include "solver/lsmr.hpp"
+#include "solver/preconditioner.hpp"
+#include "solver/spmv.hpp"
+
+#include <span>
+
+namespace solver {
+
+/// How LSMR works and what it claims by.
+template <class T>
+struct LsmrWay {
+    /// A power of two that A is divided by; 0: by its norm.
+    double unit = 0;
+
+    /// Where they are given, those of A divided by the unit: then ||A'r|| / (||A|| ||r||), by which it claims a least-squares
+    /// solution, is the largest |a_j'r| / (||a_j|| ||r||), the cosine of the angle between r and a column. It does not change
+    /// where columns are scaled, and is not smaller.
+    std::span<const double> column_norms = {};
+
+    /// A preconditioner, symmetric and positive definite, or null. Near (A'A)^-1, A divided by the unit: the vectors v of the
+    /// bidiagonalisation are orthonormal in the norm of its inverse M, and the least squares are what they were (Arridge,
+    /// Betcke, Harhanen, Inverse Problems 30, 2014). With of_rows near (A A')^-1: the vectors u are, and ||r|| is least in the
+    /// norm of M^-1, at the solution where there is an x with r = 0; x stays in the range of A'.
+    const Preconditioner<T>* inverse = nullptr;
+    bool of_rows = false;
+};
+
+/// lsmr in such a way.
+template <class T>
+LeastSquaresResult lsmr_in(const LsmrWay<T>& way, const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std::span<const T> b,
+                           std::span<T> x, const KrylovOptions& options);
+
+}  // namespace solver

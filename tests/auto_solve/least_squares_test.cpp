@@ -1,0 +1,297 @@
+#include "solver/least_squares.hpp"
+
+#include "solver/csr_matrix.hpp"
+#include "solver/error.hpp"
+#include "support/eigen.hpp"
+#include "support/least_squares.hpp"
+#include "support/linear_systems.hpp"
+#include "support/real_matrices.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <Eigen/Dense>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+namespace solver {
+namespace {
+
+using namespace testing;
+using Matrix = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
+using Vector = Eigen::Matrix<long double, Eigen::Dynamic, 1>;
+
+template <class T>
+struct Found {
+    LeastSquaresResult result;
+    std::vector<T> x;
+};
+
+LeastSquaresOptions with_factors(double tolerance = 1e-10) { return {with(Accuracy::exact, tolerance)}; }
+
+template <class T>
+Found<T> find(const CsrMatrix<T>& a, const std::vector<T>& b, const LeastSquaresOptions& options = with_factors(),
+              int threads = 1, std::vector<T> x = {}) {
+    const CsrMatrix<T> t = transpose(a.view());
+    const SpmvPlan<T> plan(a, Device::cpu(threads)), transposed(t, Device::cpu(threads));
+    Found<T> found{{}, x.empty() ? std::vector<T>(static_cast<std::size_t>(a.columns)) : x};
+    found.result = least_squares<T>(plan, transposed, b, found.x, options);
+    return found;
+}
+
+/// x_i - x_(i-1) for i = 0 to n, x_(-1) = x_n = 0, times 2^(spread j / n) in column j: the condition number is some n without
+/// the spread, and LSMR takes n steps.
+CsrMatrix<double> differences(std::int32_t n, double spread = 0) {
+    std::vector<Entry<double>> entries;
+    for (std::int32_t j = 0; j < n; ++j) {
+        const double unit = std::exp2(spread * j / n);
+        entries.push_back({j, j, unit});
+        entries.push_back({j + 1, j, -unit});
+    }
+    return csr_from_entries<double>(n + 1, n, entries);
+}
+
+Matrix long_dense(const CsrMatrix<double>& a) { return dense_of(a).cast<long double>(); }
+Vector long_vector(const std::vector<double>& x) { return eigen_vector(x).cast<long double>(); }
+
+/// In long double.
+double largest_cosine(const CsrMatrix<double>& a, const std::vector<double>& b, const std::vector<double>& x) {
+    const Matrix d = long_dense(a);
+    const Vector r = long_vector(b) - d * long_vector(x);
+    long double largest = 0;
+    for (Eigen::Index j = 0; j < d.cols(); ++j)
+        if (d.col(j).norm() > 0) largest = std::max(largest, std::abs(d.col(j).dot(r)) / (d.col(j).norm() * r.norm()));
+    return static_cast<double>(largest);
+}
+
+// Promise: least_squares.hpp, "The x for which ||b - A x|| is least, of any A, by LSMR with a preconditioner"
+// Promise: least_squares.hpp, "What is tried, on counts of entries and operations alone"
+// Promise: least_squares.hpp, "Least squares by whatever finds them"
+// Promise: least_squares.hpp, "LSMR, for as long as the matrix G"
+// Promise: least_squares.hpp, "LSMR with complete factors (KLU) of G + D"
+// Promise: least_squares.hpp, "Before it, LSMR again"
+// Promise: least_squares.hpp, "bytes that factors may take"
+// Promise: least_squares.hpp, "0: half of what the process may use"
+// Promise: lsmr.hpp, "of A'A or A A', where least_squares"
+TEST(LeastSquares, FactorsOfTheNormalEquationsSaveNearlyAllSteps) {
+    const auto a = differences(700);
+    const auto b = random_vector<double>(701, 3);
+    const auto found = find(a, b);
+    EXPECT_EQ(found.result.status, SolveStatus::converged);
+    EXPECT_LE(found.result.iterations, 60) << "50 without and a few with factors";
+    EXPECT_GT(found.result.factor_entries, 700);
+    const Vector expected = long_dense(a).householderQr().solve(long_vector(b));
+    EXPECT_LE((long_vector(found.x) - expected).norm(), 1e-8L * expected.norm());
+    EXPECT_GT(find(a, b, {with(Accuracy::exact, 1e-10), 1}).result.iterations, 600) << "no memory for factors";
+}
+
+// Promise: least_squares.hpp, "Converged means, of r = b - A x computed anew from x"
+// Promise: least_squares.hpp, "|a_j'r| <= tolerance ||a_j|| ||r|| for every column"
+// Promise: least_squares.hpp, "This does not depend on the units of the columns"
+// Promise: lsmr.hpp, "of least_squares the largest |a_j'r| / (||a_j|| ||r||) of a column a_j"
+// Promise: least_squares.hpp, "D is 2^-40 of G's diagonal"
+TEST(LeastSquares, TheUnitsOfColumnsDoNotMatter) {
+    for (const double spread : {0.0, 60.0, 300.0}) {
+        const auto a = differences(300, spread);
+        const auto b = random_vector<double>(301, 3);
+        const auto found = find(a, b);
+        EXPECT_EQ(found.result.status, SolveStatus::converged) << spread;
+        EXPECT_LE(found.result.iterations, 60) << spread;
+        EXPECT_LE(found.result.normal_residual, 1e-10);
+        EXPECT_NEAR(found.result.normal_residual, largest_cosine(a, b, found.x), 1e-15);
+        for (std::size_t j = 0; j < 300; ++j)
+            EXPECT_NEAR(found.x[j] * std::exp2(spread * static_cast<double>(j) / 300), find(differences(300), b).x[j], 1e-6);
+    }
+}
+
+/// A cubic in t = 0, ..., 99 by its coefficients: the largest column alone hides what the others miss.
+TEST(LeastSquares, FitsACubic) {
+    std::vector<Entry<double>> entries;
+    std::vector<double> b;
+    for (std::int32_t i = 0; i < 100; ++i) {
+        const double t = i;
+        for (std::int32_t j = 0; j < 4; ++j) entries.push_back({i, j, std::pow(t, 3 - j)});
+        b.push_back(((t / 64 - 2) * t + 3) * t - 5 + (i % 2 == 0 ? 1 : -1));
+    }
+    const auto a = csr_from_entries<double>(100, 4, entries);
+    const auto found = find(a, b);
+    EXPECT_EQ(found.result.status, SolveStatus::converged);
+    const Vector expected = long_dense(a).householderQr().solve(long_vector(b));
+    for (Eigen::Index j = 0; j < 4; ++j)
+        EXPECT_NEAR(found.x[static_cast<std::size_t>(j)], static_cast<double>(expected[j]), 1e-6) << j;
+}
+
+// Promise: least_squares.hpp, "Where an eigenvalue of G + D shows"
+/// The columns of the differences twice: x is the mean of what either would have.
+TEST(LeastSquares, IsOfLeastNormWhereRankIsLost) {
+    const std::int32_t n = 300;
+    std::vector<Entry<double>> entries;
+    const auto once = differences(n);
+    for (std::int32_t i = 0; i <= n; ++i)
+        for (std::int64_t k = once.row_offsets[i]; k < once.row_offsets[i + 1]; ++k)
+            for (const std::int32_t j : {once.column_indices[k], once.column_indices[k] + n})
+                entries.push_back({i, j, once.values[k]});
+    auto a = csr_from_entries<double>(n + 1, 2 * n, entries);
+    a.rows = 2 * n + 1;  // tall: rows of zeros
+    a.row_offsets.resize(static_cast<std::size_t>(a.rows) + 1, a.nonzeros());
+    auto b = random_vector<double>(static_cast<std::size_t>(n + 1), 3);
+    const Vector half = long_dense(once).householderQr().solve(long_vector(b)) / 2;
+    b.resize(static_cast<std::size_t>(a.rows), 1.0);
+    const auto found = find(a, b);
+    EXPECT_EQ(found.result.status, SolveStatus::converged);
+    EXPECT_GT(found.result.factor_entries, 0);
+    EXPECT_LE(found.result.iterations, 80);
+    double apart = 0;
+    for (std::int32_t j = 0; j < n; ++j) apart = std::max(apart, std::abs(found.x[j] - found.x[j + n]));
+    EXPECT_LE(apart, 1e-11 * static_cast<double>(half.norm())) << "u times the square of the condition number, 10^5, at most";
+    EXPECT_LE((long_vector(found.x).head(n) - half).norm(), 1e-7L * half.norm());
+
+    std::vector<double> guess(static_cast<std::size_t>(2 * n));
+    for (std::int32_t j = 0; j < n; ++j) guess[j] = 1, guess[j + n] = -1;  // in the null space, where it is to stay
+    const auto beside = find(a, b, with_factors(), 1, guess);
+    EXPECT_EQ(beside.result.status, SolveStatus::converged);
+    for (std::int32_t j = 0; j < 2 * n; ++j)
+        EXPECT_NEAR(beside.x[j] - guess[j], found.x[j], 1e-6 * static_cast<double>(half.norm()));
+}
+
+TEST(LeastSquares, IsOfLeastNormWhereAIsWide) {
+    const auto a = transpose(differences(400, 10).view());
+    const auto b = random_vector<double>(400, 3);
+    const auto found = find(a, b);
+    EXPECT_EQ(found.result.status, SolveStatus::converged);
+    EXPECT_GT(found.result.factor_entries, 0);
+    EXPECT_LE(found.result.iterations, 60);
+    const Matrix d = long_dense(a);
+    const Vector expected = d.transpose() * (d * d.transpose()).eval().ldlt().solve(long_vector(b));
+    EXPECT_LE((long_vector(found.x) - expected).norm(), 1e-7L * expected.norm());
+}
+
+/// Rows that contradict one another: factors of A A' would find something else.
+TEST(LeastSquares, TakesTheColumnsWhereAWideMatrixHasLostRank) {
+    for (const auto& [rows, columns, rank] : shapes_and_ranks) {
+        const auto a = matrix_of_rank(rank, rows, columns, 4);
+        const auto b = random_vector<double>(static_cast<std::size_t>(rows), 3);
+        const auto found = find(a, b, with_factors(1e-13));
+        EXPECT_EQ(found.result.status, SolveStatus::converged);
+        const Eigen::VectorXd expected = dense_of(a).completeOrthogonalDecomposition().solve(eigen_vector(b));
+        EXPECT_LE((eigen_vector(found.x) - expected).norm(), 1e-9 * expected.norm());
+    }
+    std::vector<Entry<double>> entries;
+    for (std::int32_t j = 0; j < 400; ++j)
+        for (const std::int32_t i : {j % 200, (j * 7 + 3) % 200, 200 + (j * 7 + 3) % 200})
+            entries.push_back({i, j, 1.0 + i % 200});
+    const auto wide = transpose(transpose(csr_from_entries<double>(400, 800, entries).view()).view());
+    const auto b = random_vector<double>(400, 3);
+    const auto found = find(wide, b);
+    EXPECT_EQ(found.result.status, SolveStatus::converged);
+    EXPECT_GT(found.result.factor_entries, 0);
+    const Eigen::VectorXd expected = dense_of(wide).completeOrthogonalDecomposition().solve(eigen_vector(b));
+    EXPECT_LE((eigen_vector(found.x) - expected).norm(), 1e-7 * expected.norm());
+    EXPECT_LE(largest_cosine(wide, b, found.x), 1.1e-10);
+}
+
+// Promise: least_squares.hpp, "In exact the bits of x are the same on every machine"
+TEST(LeastSquares, IsTheSameForEveryNumberOfThreadsAndOfADenseMatrixToo) {
+    const auto a = differences(500);
+    const auto b = random_vector<double>(501, 3);
+    EXPECT_EQ(find(a, b).x, find(a, b, with_factors(), 2).x);
+
+    const Eigen::MatrixXd d = dense_of(a);
+    const DenseView<double> view{501, 500, 1, 501, d.data()};
+    std::vector<std::vector<double>> x;
+    for (const int threads : {1, 2}) {
+        const SpmvPlan<double> plan(view, Device::cpu(threads)), transposed(view.transposed(), Device::cpu(threads));
+        x.emplace_back(500);
+        const auto result = least_squares<double>(plan, transposed, b, x.back(), with_factors());
+        EXPECT_EQ(result.status, SolveStatus::converged);
+        EXPECT_GT(result.factor_entries, 0);
+        EXPECT_LE(largest_cosine(a, b, x.back()), 1.1e-10);
+    }
+    EXPECT_EQ(x[0], x[1]);
+}
+
+TEST(LeastSquares, WorksInSinglePrecision) {
+    const auto a = differences(200, 20);
+    const auto a_single = convert<float>(a.view());
+    const auto b = random_vector<float>(201, 3);
+    const auto found = find<float>(a_single, b, with_factors(1e-5));
+    EXPECT_EQ(found.result.status, SolveStatus::converged);
+    EXPECT_GT(found.result.factor_entries, 0);
+    EXPECT_LE(largest_cosine(convert<double>(a_single.view()), {b.begin(), b.end()}, {found.x.begin(), found.x.end()}), 1.1e-5);
+}
+
+TEST(LeastSquares, NumbersItsIterationsOverAllAttempts) {
+    const auto a = differences(700);
+    const auto b = random_vector<double>(701, 3);
+    LeastSquaresOptions options = with_factors();
+    options.iteration.keep_history = true;
+    std::vector<std::int64_t> told;
+    options.iteration.callback = [&](const Iteration& iteration) {
+        told.push_back(iteration.number);
+        return true;
+    };
+    const auto found = find(a, b, options);
+    ASSERT_EQ(std::ssize(told), found.result.iterations + 1);
+    ASSERT_EQ(found.result.history.size(), told.size());
+    for (std::size_t k = 0; k < told.size(); ++k) {
+        EXPECT_EQ(told[k], static_cast<std::int64_t>(k));
+        EXPECT_EQ(found.result.history[k].number, told[k]);
+    }
+}
+
+TEST(LeastSquares, StopsWhereTheCallbackWantsAndThrowsWhatItThrows) {
+    const auto a = differences(700);
+    const auto b = random_vector<double>(701, 3);
+    for (const std::int64_t last : {3, 51}) {
+        LeastSquaresOptions options = with_factors(1e-14);
+        options.iteration.callback = [&](const Iteration& iteration) { return iteration.number < last; };
+        const auto found = find(a, b, options);
+        EXPECT_EQ(found.result.iterations, last);
+        EXPECT_EQ(found.result.status, SolveStatus::iteration_limit);
+        options.iteration.callback = [&](const Iteration& iteration) {
+            if (iteration.number == last) throw InvalidArgument("the caller's");
+            return true;
+        };
+        EXPECT_THROW(find(a, b, options), InvalidArgument);
+    }
+    LeastSquaresOptions options = with_factors(1e-14);
+    options.iteration.max_iterations = 51;
+    EXPECT_EQ(find(a, b, options).result.iterations, 51);
+}
+
+// Promise: least_squares.hpp, "Arguments, x, status and errors are those of lsmr"
+TEST(LeastSquares, TakesWhatHasNoNumbersToSpeakOf) {
+    const auto zero = csr_from_entries<double>(5, 3, {});
+    const auto of_zero = find(zero, std::vector<double>{1, 2, 3, 4, 5});
+    EXPECT_EQ(of_zero.result.status, SolveStatus::converged);
+    EXPECT_EQ(of_zero.x, std::vector<double>(3));
+    const auto a = differences(100);
+    const auto of_zero_b = find(a, std::vector<double>(101), with_factors(), 1, std::vector<double>(100, 1.0));
+    EXPECT_EQ(of_zero_b.result.status, SolveStatus::converged);
+    EXPECT_EQ(of_zero_b.x, std::vector<double>(100));
+    auto with_column_of_zeros = differences(400);
+    for (std::size_t k = 0; k < with_column_of_zeros.values.size(); ++k)
+        if (with_column_of_zeros.column_indices[k] == 7) with_column_of_zeros.values[k] = 0;
+    const auto stored_zeros = find(with_column_of_zeros, random_vector<double>(401, 3));
+    EXPECT_EQ(stored_zeros.result.status, SolveStatus::converged);
+    EXPECT_LE(stored_zeros.result.iterations, 60);
+    EXPECT_EQ(stored_zeros.x[7], 0);
+    auto with_nan = a;
+    with_nan.values[7] = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_EQ(find(with_nan, std::vector<double>(101, 1.0)).result.status, SolveStatus::non_finite);
+    for (const double unit : {0x1p-1000, 0x1p1000}) {
+        auto scaled = a;
+        for (double& value : scaled.values) value *= unit;
+        const auto found = find(scaled, random_vector<double>(101, 3));
+        EXPECT_EQ(found.result.status, SolveStatus::converged) << unit;
+        EXPECT_LE(found.result.iterations, 60) << unit;
+    }
+    EXPECT_THROW(find(a, std::vector<double>(100)), DimensionMismatch);
+}
+
+}  // namespace
+}  // namespace solver
