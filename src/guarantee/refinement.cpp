@@ -7,6 +7,8 @@
 #include "guarantee/norms.hpp"
 #include "guarantee/row_bounds.hpp"
 #include "guarantee/structural_zeros.hpp"
+#include "solver/csr_matrix.hpp"
+#include "solver/error.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -14,6 +16,8 @@
 #include <cstdint>
 #include <limits>
 #include <mutex>
+#include <new>
+#include <optional>
 #include <vector>
 
 namespace solver::guarantee {
@@ -79,7 +83,7 @@ public:
         is_zero_ = structural_zeros(a_, b_);
         drop_structural_zeros(x_);
         std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
-        double smallest = std::numeric_limits<double>::infinity();
+        double smallest = std::numeric_limits<double>::infinity(), first = 0;
         int without_gain = 0;
         while (proof_.refinements < most_refinements && without_gain < 2) {
             const double norm = correct();
@@ -91,7 +95,8 @@ public:
             without_gain = gained ? 0 : without_gain + 1;
             fewest = std::min(fewest, counts_.undecided);
             smallest = std::min(smallest, norm);
-            if (!gained && falls_apart()) {  // the open parts may still get on
+            if (proof_.refinements == 1) first = norm;
+            if (!gained && (falls_apart() || (smallest < first && begin_third()))) {  // what is open may still get on
                 without_gain = 0;
                 smallest = std::numeric_limits<double>::infinity();
             }
@@ -124,16 +129,22 @@ private:
         cpu::update(v, Device::cpu(), [&](T value, std::int64_t i) { return is_zero_[i] != 0 ? T(0) : value; });
     }
 
-    /// r = scale (b - A (x + l)), about 1 in size; how far it is off, beside half an ulp each, is returned.
+    /// r = scale (b - A (x + l + m)), about 1 in size; how far it is off, beside half an ulp each, is returned.
     double find_residual() {
-        a_.residual(b_, x_, low_, r_, Accuracy::exact);
+        if (!third_.empty()) std::copy(x_.begin(), x_.end(), twice_x_.begin());
+        if (!third_.empty()) std::copy(third_.begin(), third_.end(), twice_x_.begin() + size());
+        if (!third_.empty()) std::copy(low_.begin(), low_.end(), twice_low_.begin());
+        const SpmvPlan<T>& a = third_.empty() ? a_ : *of_twice_;
+        const std::span<const T> x = third_.empty() ? std::span<const T>(x_) : twice_x_;
+        const std::span<const T> low = third_.empty() ? low_ : twice_low_;
+        a.residual(b_, x, low, r_, Accuracy::exact);
         const auto size_of_r = [&](std::int64_t i) { return static_cast<double>(magnitude(r_[i])); };
         const double found = largest(size(), size_of_r);
         scale_ = scale_to_one<T>(found);
         const auto factor = static_cast<T>(scale_);
         if (found < smallest_residual<T>) {
-            const SpmvTask<T> task{.alpha = -factor, .x = x_, .x_low = low_, .beta = factor, .y_in = b_, .y = r_};
-            a_.multiply(std::span(&task, 1), Accuracy::exact);
+            const SpmvTask<T> task{.alpha = -factor, .x = x, .x_low = low, .beta = factor, .y_in = b_, .y = r_};
+            a.multiply(std::span(&task, 1), Accuracy::exact);
             return smallest_subnormal<T>;
         }
         cpu::update(std::span(r_), Device::cpu(), [&](T r, std::int64_t) { return mul_rn(r, factor); });
@@ -153,6 +164,33 @@ private:
         if (parts_.count() > 0) return false;
         parts_ = connected_parts(a_.matrix());
         return parts_.count() > 1;
+    }
+
+    /// m, a third part of the solution, for what lies far below the largest component, whose l is no longer than 2^-106 of it;
+    /// one rounding of b - A (x + l) - A m is that of [A A] times (x + l, m). True the first time, if there is room for it.
+    bool begin_third() {
+        if (!third_.empty() || size() > std::numeric_limits<std::int32_t>::max() / 2) return false;
+        try {
+            const CsrView<T>& a = a_.matrix();
+            twice_ = {a.rows, 2 * a.columns, {0}, {}, {}};
+            for (std::int64_t i = 0; i < a.rows; ++i) {
+                for (const std::int64_t shift : {std::int64_t{0}, a.columns})
+                    for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
+                        twice_.column_indices.push_back(static_cast<std::int32_t>(a.column_indices[k] + shift));
+                        twice_.values.push_back(a.values[k]);
+                    }
+                twice_.row_offsets.push_back(twice_.nonzeros());
+            }
+            of_twice_.emplace(twice_, a_.device());
+            twice_x_.resize(static_cast<std::size_t>(2 * size()));
+            twice_low_.resize(static_cast<std::size_t>(2 * size()));
+            third_.resize(static_cast<std::size_t>(size()));
+        } catch (const std::bad_alloc&) {
+            return false;
+        } catch (const ResourceLimit&) {
+            return false;
+        }
+        return size() > 0;
     }
 
     /// Bounds the errors of some components by their part of the residual, beside which all others' are zero: where these are a
@@ -216,13 +254,20 @@ private:
         decide_all();
     }
 
-    /// x + l + d / scale. The scale is a power of two: the quotient is exact unless it underflows.
-    ThreeTerms<T> sum_at(std::int64_t i) const { return sum_of(x_[i], low_[i], static_cast<double>(d_[i]) / scale_); }
+    /// m + d / scale, as a number and what it leaves out. The scale is a power of two: the quotient is exact unless it
+    /// underflows.
+    Split<double> correction_at(std::int64_t i) const {
+        const double d = static_cast<double>(d_[i]) / scale_;
+        return third_.empty() ? Split<double>{d, 0} : two_sum(static_cast<double>(third_[i]), d);
+    }
+
+    /// x + l + m + d / scale, but for what correction_at leaves out.
+    ThreeTerms<T> sum_at(std::int64_t i) const { return sum_of(x_[i], low_[i], correction_at(i).value); }
 
     /// How far the sum may be off.
     double radius_at(std::int64_t i) const {
         const double left_out = static_cast<double>(magnitude(d_low_[i])) / scale_;
-        return (radius_[i] + left_out + smallest_subnormal<double>)*inflation;
+        return (radius_[i] + left_out + magnitude(correction_at(i).error) + smallest_subnormal<double>)*inflation;
     }
 
     /// What bounds zero_width times the largest power of two that is not above max |x*|.
@@ -264,14 +309,18 @@ private:
         return rounded.decision;
     }
 
-    /// Adds d / scale to x + l.
+    /// Adds d / scale to x + l + m.
     void accept_correction() {
         cpu::for_each_range(size(), Device::cpu(), [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t i = begin; i < end; ++i) {
                 const ThreeTerms<T> sum = sum_at(i);
                 if (!is_finite(sum.head) || is_structural_zero(i)) continue;
+                const Split<double> below = two_sum(sum.tail, sum.rest);
+                const double left_out = correction_at(i).error;
                 x_[i] = sum.head;
-                low_[i] = static_cast<T>(sum.tail + sum.rest);
+                low_[i] = static_cast<T>(below.value);
+                if (!third_.empty())
+                    third_[i] = static_cast<T>((below.value - static_cast<double>(low_[i])) + below.error + left_out);
             }
         });
     }
@@ -293,10 +342,14 @@ private:
     const Certificate& certificate_;
     const Corrector<T>& corrector_;
     std::span<const T> b_;
-    std::span<T> x_;  ///< with low_: where the solution has got to
+    std::span<T> x_;  ///< with low_ and third_: where the solution has got to
     std::vector<T> low_, r_, d_, d_low_, rounded_;
-    std::vector<double> residual_;  ///< bounds of what is left of the residual, in its scale
-    std::vector<double> radius_;    ///< bounds of the errors of x + l + (d + d_low) / scale
+    std::vector<T> third_;  ///< none as long as two parts do
+    CsrMatrix<T> twice_;    ///< [A A]
+    std::optional<SpmvPlan<T>> of_twice_;
+    std::vector<T> twice_x_, twice_low_;  ///< (x, m) and (l, 0)
+    std::vector<double> residual_;        ///< bounds of what is left of the residual, in its scale
+    std::vector<double> radius_;          ///< bounds of the errors of x + l + (d + d_low) / scale
     std::vector<std::uint8_t> is_zero_, is_open_;
     ConnectedParts parts_;  ///< none as long as nobody has asked
     double scale_ = 1;

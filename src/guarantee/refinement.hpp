@@ -26,7 +26,8 @@ inline constexpr std::size_t most_named_components = 10;
 /// + l + d)|_i <= reach_i N(|r'| + u |r| + eta) + |e_i|, which decides or, with x + l + d rounded to two numbers, is made
 /// smaller by another step. Where a step has not made fewer components open, or the bound half as large, rows sharpen it
 /// (row_bounds.hpp), and where A falls apart each part has a bound of its own from then on, since what is open there depends on
-/// nothing else. It ends where nothing is open or where two steps have not gained all the same.
+/// nothing else; else the solution gets a third part, since small components see what two leave out of the largest. It ends
+/// where nothing is open or where two steps have not gained all the same.
 template <class T>
 SolutionProof round_solution(const SpmvPlan<T>& a, const Certificate& certificate, const Corrector<T>& corrector,
                              std::span<const T> b, std::span<T> x);

@@ -256,6 +256,31 @@ TEST(Refinement, CountsBoundsThatUnderflowInRowsWithLargeEntries) {
     EXPECT_GE(bounds[0], 0x1p-829);
 }
 
+/// y + x + z = 1, y - x + z = -1 - 2^-52, y + 4 z = b: x = 1 + 2^-53 is a midpoint, and what two doubles leave out of y and z,
+/// some b / 3, is more than 2^-120.
+TEST(Refinement, DecidesATieFarBelowTheLargestComponent) {
+    const CsrMatrix<double> a{3, 3, {0, 3, 6, 8}, {0, 1, 2, 0, 1, 2, 0, 2}, {1, 1, 1, 1, -1, 1, 1, 4}};
+    Certificate certificate;
+    certificate.status = ProofStatus::proven;
+    certificate.reach = {1.7, 1.01, 0.7};
+    certificate.weights = {1, 1, 1};
+    const Corrector<double> corrector = [](std::span<const double> r, std::span<double> d, auto) {
+        const double sum = (r[0] + r[1]) / 2;
+        d[2] = (r[2] - sum) / 3;
+        d[1] = (r[0] - r[1]) / 2;
+        d[0] = sum - d[2];
+        return 0;
+    };
+    for (const double size : {0x1p10, 0x1p44, 0x1p60}) {
+        const std::vector<double> b{1, -1 - 0x1p-52, size};
+        std::vector<double> x{0, 0, 0};
+        const SolutionProof proof = round_solution<double>(SpmvPlan<double>(a, Device::cpu(1)), certificate, corrector, b, x);
+        EXPECT_EQ(proof.status, ProofStatus::proven) << size;
+        EXPECT_EQ(proof.ties, 1);
+        EXPECT_EQ(x[1], 1);
+    }
+}
+
 /// It ends where a correction does nothing, and names what is open.
 // Promise: proof.hpp, "corrections that were solved for"
 // Promise: proof.hpp, "of the Krylov method in these"
