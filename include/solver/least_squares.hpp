@@ -29,12 +29,14 @@ struct LeastSquaresOptions {
 /// undone, while x comes from residuals of A alone. Before it, LSMR again where its rate promises to take less than the
 /// factors; after it, or where they are too dear or forbidden, with the iterations that are left.
 ///
-/// D is 2^-40 of G's diagonal (2^-18 in single precision), so that columns, or rows, may be scaled in any way. Where an
-/// eigenvalue of G + D shows that A may have lost rank, G is A'A and D 2^-36 (2^-12) of its largest diagonal entry, which
-/// keeps steps in the range of A'; what rounding put beside that is taken out at the end, x - x_0 less D (G + D)^-1 (x - x_0).
+/// D is 2^-40 of G's diagonal (2^-18 in single precision), so that columns, or rows, may be scaled by what differs by 2^500
+/// at most. Where an eigenvalue of G + D shows that A may have lost rank, G is A'A and D 2^-36 (2^-12) of its largest diagonal
+/// entry, which keeps steps in the range of A'; what rounding put beside that is taken out once, x - x_0 less D (G + D)^-1 (x -
+/// x_0). What is beside the range of A' in the end is of the order of u kappa^2 of x for a condition number kappa.
 ///
-/// In exact the bits of x are the same on every machine and device and for every thread count; where factors were made
-/// (factor_entries is not 0) they depend on SuiteSparse's version and build, too.
+/// In exact the bits of x are the same on every machine and device and for every thread count; where more than the first
+/// attempts was needed they depend on SuiteSparse's version and build, too, whose AMD tells what factors cost, and where it
+/// forbids factors on memory_limit, whose default is the machine's.
 template <class T>
 LeastSquaresResult least_squares(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std::span<const T> b, std::span<T> x,
                                  const LeastSquaresOptions& options = {});

@@ -23,6 +23,8 @@ namespace {
 
 constexpr double least_steps = 50, most_steps = 100000;
 
+constexpr double bytes_per_entry = 36;  // of G while it is made
+
 /// D by G's diagonal. Rounding of G and of its factors is far below. Factors in float are those in double, rounded.
 template <class T>
 constexpr double relative_shift = std::is_same_v<T, float> ? 0x1p-18 : 0x1p-40;
@@ -40,9 +42,11 @@ Device host_of(const SpmvPlan<T>& a) {
 template <class T>
 std::optional<CsrMatrix<double>> gram(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, double scale, double most_entries,
                                       const Device& host) {
-    const auto n = static_cast<double>(a.columns());
+    const auto rows = static_cast<double>(a.rows()), n = static_cast<double>(a.columns());
+    constexpr double of_an_entry = 8 / bytes_per_entry;  // a number of what a dense G takes on the way (gram.hpp)
     if (const DenseView<T>* const full = a.dense())
-        return n * n > most_entries ? std::nullopt : std::optional(gram_matrix(*full, scale, host));
+        return n * n + of_an_entry * (2 * rows + n) * n > most_entries ? std::nullopt
+                                                                       : std::optional(gram_matrix(*full, scale, host));
     return gram_matrix(a.matrix(), transposed.matrix(), scale, static_cast<std::int64_t>(most_entries), host);
 }
 
@@ -71,9 +75,8 @@ GramCosts::GramCosts(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed) {
 
 double GramCosts::most() const { return most_steps * step_; }
 
-std::int64_t GramCosts::trial() const {
-    return static_cast<std::int64_t>(
-        std::clamp(std::min(gram_of_rows_, gram_of_columns_) / std::max(step_, 1.0), least_steps, most_steps));
+std::int64_t GramCosts::trial(bool of_rows) const {
+    return static_cast<std::int64_t>(std::clamp(gram(of_rows) / std::max(step_, 1.0), least_steps, most_steps));
 }
 
 double GramCosts::factors(const CsrMatrix<double>& g, const FillPrediction& fill) {
@@ -87,7 +90,6 @@ std::optional<GramFactors<T>> GramFactors<T>::of(const SpmvPlan<T>& a, const Spm
                                                  double unit, const GramCosts& costs, std::int64_t memory_limit) {
     if (costs.gram(of_rows) > costs.most()) return std::nullopt;
     const cpu::FloatingPointGuard guard;
-    constexpr double bytes_per_entry = 36;  // while it is made
     const double most_entries = std::min(memory_limit_in_bytes(memory_limit) / bytes_per_entry, 0x1p31 - 1);
     const Device host = host_of(a);
     std::optional<CsrMatrix<double>> made =

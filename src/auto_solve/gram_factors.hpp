@@ -24,8 +24,8 @@ public:
     double step() const { return step_; }  ///< of LSMR
     /// Of A A' or A'A.
     double gram(bool of_rows) const { return of_rows ? gram_of_rows_ : gram_of_columns_; }
-    double most() const;         ///< that is spent on factors
-    std::int64_t trial() const;  ///< steps that may do without
+    double most() const;                     ///< that is spent on factors
+    std::int64_t trial(bool of_rows) const;  ///< steps that may do without
 
     /// Of a G that is prepared.
     static double factors(const CsrMatrix<double>& g, const FillPrediction& fill);

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <utility>
@@ -56,7 +57,8 @@ double unit_of_columns(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std:
     if (!(largest > 0) || !std::isfinite(largest)) return 0;
     constexpr int most = std::numeric_limits<T>::max_exponent - 2;  // its inverse is to be normal
     const double unit = std::ldexp(1.0, std::clamp(std::ilogb(largest), -most, most));
-    for (double& norm : found) norm /= unit;
+    for (double& norm : found)
+        if (norm > 0) norm = std::max(norm / unit, smallest_subnormal<double>);  // a column that is not 0
     norms = std::move(found);
     return unit;
 }
@@ -72,7 +74,7 @@ public:
     }
 
     LeastSquaresResult run() {
-        attempt(costs_.trial());
+        attempt(costs_.trial(is_wide()));
         if (!is_done() && unit_ > 0) try_with_factors();
         if (!is_done()) attempt(std::numeric_limits<std::int64_t>::max());
         return std::move(result_);
@@ -85,6 +87,7 @@ private:
     }
 
     void attempt(std::int64_t share, const Preconditioner<T>* inverse = nullptr, bool of_rows = false) {
+        if (share <= 0) return;
         KrylovOptions options = options_.iteration;
         const std::int64_t before = result_.iterations;
         options.max_iterations = std::min(share, options.max_iterations - before);
@@ -115,18 +118,26 @@ private:
     /// Of the smaller one of A A' and A'A with a D that suits any units where these have full rank; else of A'A with one that
     /// suits any rank.
     void try_with_factors() {
-        const bool of_rows = a_.rows() < a_.columns();
-        if (!try_with(of_rows, GramFactors<T>::Shift::by_diagonal)) try_with(false, GramFactors<T>::Shift::common);
+        if (iterations_at_this_rate() <= 2 * static_cast<double>(result_.iterations)) attempt(result_.iterations);
+        if (is_done() || try_with(is_wide(), GramFactors<T>::Shift::by_diagonal)) return;
+        if (is_wide()) attempt(costs_.trial(false) - result_.iterations);  // A'A may cost more than they have
+        if (!is_done()) try_with(false, GramFactors<T>::Shift::common);
     }
+
+    bool is_wide() const { return a_.rows() < a_.columns(); }
 
     /// False where rank may be lost, so that another D is to be tried.
     bool try_with(bool of_rows, typename GramFactors<T>::Shift shift) {
-        const std::optional<GramFactors<T>> gram =
-            GramFactors<T>::of(a_, transposed_, of_rows, shift, unit_, costs_, options_.memory_limit);
+        std::optional<GramFactors<T>> gram;
+        try {
+            gram = GramFactors<T>::of(a_, transposed_, of_rows, shift, unit_, costs_, options_.memory_limit);
+        } catch (const std::bad_alloc&) {  // LSMR alone goes on
+        }
         if (!gram) return true;
         const double factors = gram->cost_of_factors();
         const double likely = iterations_at_this_rate();
-        const double affordable = std::min(factors / costs_.step(), static_cast<double>(options_.iteration.max_iterations) / 4);
+        const double affordable =
+            std::min(factors / costs_.step(), static_cast<double>(options_.iteration.max_iterations - result_.iterations) / 4);
         if (likely <= affordable) attempt(static_cast<std::int64_t>(2 * likely));
         if (is_done() || factors > costs_.most()) return true;
         const std::unique_ptr<Preconditioner<T>> inverse = gram->factor();
@@ -187,6 +198,7 @@ private:
 template <class T>
 LeastSquaresResult least_squares(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std::span<const T> b, std::span<T> x,
                                  const LeastSquaresOptions& options) {
+    check_transpose(a, transposed);
     return LeastSquaresSolve<T>(a, transposed, b, x, options).run();
 }
 

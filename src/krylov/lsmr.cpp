@@ -355,19 +355,23 @@ private:
         const double residual = true_norm(u_), normal = true_norm(v_);
         raise_norm(unit_of_a_ * (normal / residual));
         norms_ = norms_of(residual, normal);
-        if (way_.column_norms.empty() || !is_usable(norms_)) return;
+        if (way_.column_norms.empty() || !is_finite(norms_) || residual == 0) return;
         const double cosine = largest_cosine(residual);
-        cosine_by_quotient_ = cosine / norms_.quotient;
+        cosine_by_quotient_ = norms_.quotient > 0 ? cosine / norms_.quotient : 1;
         norms_.quotient = cosine;
     }
 
-    /// max |a_j'r| / (||a_j|| ||r||) from v = A'r, in units.
+    /// max |a_j'r| / (||a_j|| ||r||) from v = A'r, in units. What v lost below the normal numbers counts as left.
     double largest_cosine(double residual) const {
         double largest = 0;
         for (std::size_t j = 0; j < v_.size(); ++j)
-            if (const double norm = way_.column_norms[j]; norm > 0)
-                largest = std::max(largest, div_rn(std::abs(static_cast<double>(v_[j])), norm));
-        return largest == 0 ? 0 : div_rn(largest, residual);
+            if (const double norm = way_.column_norms[j]; norm > 0) {
+                const double v = std::abs(static_cast<double>(v_[j]));
+                const bool may_have_lost = v < static_cast<double>(std::numeric_limits<T>::min());
+                const double at_most = add_rn(v, may_have_lost ? static_cast<double>(smallest_subnormal<T>) : 0);
+                largest = std::max(largest, std::min(1.0, div_rn(div_rn(at_most, norm), residual)));
+            }
+        return largest;
     }
 
     void keep_as_best() {
@@ -408,7 +412,8 @@ private:
             return norms;
         }
         const double size = has_metric_of_rows() ? result_.matrix_norm / unit_of_a_ : 1;
-        const double quotient = normal == 0 ? 0 : normal / residual;
+        double quotient = normal == 0 ? 0 : normal / residual;
+        if (!way_.column_norms.empty()) quotient *= std::max(1.0, cosine_by_quotient_);  // else fruitless where it was no bound
         return {unit_of_r_ * (residual * size), quotient};
     }
     static T inverse(double unit) { return static_cast<T>(1 / unit); }
@@ -449,12 +454,16 @@ private:
     bool has_step_ = false;  ///< z_ is to be added yet
 };
 
+}  // namespace
+
 template <class T>
 void check_transpose(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed) {
     if (transposed.rows() != a.columns() || transposed.columns() != a.rows())
         throw DimensionMismatch(fmt::format("lsmr: A is {} x {} and its transpose {} x {}; expected {} x {}", a.rows(),
                                             a.columns(), transposed.rows(), transposed.columns(), a.columns(), a.rows()));
 }
+
+namespace {
 
 /// Throws where b or x is not as long as A wants it, or they overlap.
 template <class T, class Matrix>
@@ -503,6 +512,8 @@ template LeastSquaresResult lsmr(const SpmvPlan<float>&, const SpmvPlan<float>&,
                                  const KrylovOptions&);
 template LeastSquaresResult lsmr(const SpmvPlan<double>&, const SpmvPlan<double>&, std::span<const double>, std::span<double>,
                                  const KrylovOptions&);
+template void check_transpose(const SpmvPlan<float>&, const SpmvPlan<float>&);
+template void check_transpose(const SpmvPlan<double>&, const SpmvPlan<double>&);
 template LeastSquaresResult lsmr_in(const LsmrWay<float>&, const SpmvPlan<float>&, const SpmvPlan<float>&,
                                     std::span<const float>, std::span<float>, const KrylovOptions&);
 template LeastSquaresResult lsmr_in(const LsmrWay<double>&, const SpmvPlan<double>&, const SpmvPlan<double>&,

@@ -29,6 +29,10 @@ struct LsmrWay {
     bool of_rows = false;
 };
 
+/// Throws DimensionMismatch where the shapes do not fit.
+template <class T>
+void check_transpose(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed);
+
 /// lsmr in such a way.
 template <class T>
 LeastSquaresResult lsmr_in(const LsmrWay<T>& way, const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std::span<const T> b,

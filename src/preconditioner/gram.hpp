@@ -19,7 +19,7 @@ template <class T>
 std::optional<CsrMatrix<double>> gram_matrix(const CsrView<T>& a, const CsrView<T>& transposed, double scale,
                                              std::int64_t most_entries, const Device& device);
 
-/// Of a dense A: all elements are stored. A diagonal of 0 becomes 1. Takes 8 (rows + 2 columns) columns bytes on the way.
+/// Of a dense A: all elements are stored. A diagonal of 0 becomes 1. Takes 8 (2 rows + columns) columns bytes on the way.
 template <class T>
 CsrMatrix<double> gram_matrix(const DenseView<T>& a, double scale, const Device& device);
 

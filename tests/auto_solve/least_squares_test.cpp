@@ -126,6 +126,7 @@ TEST(LeastSquares, FitsACubic) {
 }
 
 // Promise: least_squares.hpp, "Where an eigenvalue of G + D shows"
+// Promise: least_squares.hpp, "What is beside the range of A'"
 /// The columns of the differences twice: x is the mean of what either would have.
 TEST(LeastSquares, IsOfLeastNormWhereRankIsLost) {
     const std::int32_t n = 300;
@@ -291,6 +292,39 @@ TEST(LeastSquares, TakesWhatHasNoNumbersToSpeakOf) {
         EXPECT_LE(found.result.iterations, 60) << unit;
     }
     EXPECT_THROW(find(a, std::vector<double>(100)), DimensionMismatch);
+    const SpmvPlan<double> plan(a, Device::cpu(1));
+    std::vector<double> x(100);
+    EXPECT_THROW(least_squares<double>(plan, plan, std::vector<double>(101), x), DimensionMismatch) << "no transpose";
+}
+
+/// Of the second column nothing is left where numbers are divided by the first one's unit.
+TEST(LeastSquares, ClaimsNothingOfColumnsThatUnderflow) {
+    for (const double size : {0x1p500, 0x1p300}) {
+        const auto a = csr_from_entries<double>(2, 2, std::vector<Entry<double>>{{0, 0, size}, {1, 1, 0x1p-600}});
+        const std::vector<double> b{0, 1};
+        const auto found = find(a, b);
+        if (found.result.status == SolveStatus::converged) {
+            EXPECT_EQ(found.x, (std::vector<double>{0, 0x1p600})) << size;
+        }
+    }
+    const CsrMatrix<float> single{2, 2, {0, 1, 2}, {0, 1}, {1e24F, 1e-24F}};
+    const auto found = find<float>(single, {0, 1}, with_factors(1e-5));
+    if (found.result.status == SolveStatus::converged) {
+        EXPECT_NEAR(found.x[1], 1e24F, 1e19F);
+    }
+}
+
+/// A row that is full makes A'A so, and LSMR takes few steps.
+TEST(LeastSquares, DoesWithoutFactorsWhereTheyAreDearAndStepsFew) {
+    std::vector<Entry<double>> entries;
+    for (std::int32_t j = 0; j < 3000; ++j) {
+        entries.push_back({j, j, 2.0 + j % 7});
+        entries.push_back({3000, j, 0.25});
+    }
+    const auto a = csr_from_entries<double>(3001, 3000, entries);
+    const auto found = find(a, random_vector<double>(3001, 3));
+    EXPECT_EQ(found.result.status, SolveStatus::converged);
+    EXPECT_EQ(found.result.factor_entries, 0);
 }
 
 }  // namespace

@@ -62,7 +62,8 @@ const Option the_method[] = {
     {"rounded", nullptr,
      "round every component of the solution once, proven: bits that depend on A and b alone, whatever computes them"},
     {"least-squares", nullptr,
-     "the x for which ||b - A x|| is least, by LSMR, as of every A that is not square; --preconditioner none: without factors"},
+     "the x for which ||b - A x|| is least, by LSMR, as of every A that is not square; --preconditioner none: without factors; "
+     "the tolerance is of the cosine of r and each column, too"},
     {"tolerance", "T", "stop at ||b - A x|| <= T ||b||, the true residual (default 1e-10)"},
     {"absolute-tolerance", "T", "or at ||b - A x|| <= T, whichever is met first (default 0)"},
     {"max-iterations", "N", "give up after N iterations (default 10000)"},
