@@ -413,7 +413,7 @@ private:
         }
         const double size = has_metric_of_rows() ? result_.matrix_norm / unit_of_a_ : 1;
         double quotient = normal == 0 ? 0 : normal / residual;
-        if (!way_.column_norms.empty()) quotient *= std::max(1.0, cosine_by_quotient_);  // else fruitless where it was no bound
+        if (!way_.column_norms.empty() && fruitless_ > 0) quotient *= std::max(1.0, cosine_by_quotient_);  // it was no bound
         return {unit_of_r_ * (residual * size), quotient};
     }
     static T inverse(double unit) { return static_cast<T>(1 / unit); }
