@@ -136,7 +136,7 @@ SOLVER_HD T sqrt_rn(T a) noexcept {
     else
         return __dsqrt_rn(a);
 #else
-    return std::sqrt(a);
+    return hidden(std::sqrt(a));
 #endif
 }
 
