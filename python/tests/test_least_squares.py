@@ -35,6 +35,17 @@ def test_is_numpys_of_least_norm(shape, rank, is_complex):
         assert np.linalg.norm(found.x - expected) < 1e-9 * np.linalg.norm(expected)
 
 
+@pytest.mark.parametrize("rtol", [1e-2, 1e-4])
+def test_claims_hold_of_both_parts_of_complex_numbers_together(rtol):
+    rng = np.random.default_rng(8)
+    for _ in range(40):
+        a = rng.standard_normal((30, 12)) + 1j * rng.standard_normal((30, 12))
+        b = rng.standard_normal(30)
+        found = sb.lstsq(a, b, rtol=rtol)
+        cosine = largest_cosine(a, b, found.x)
+        assert found.converged and cosine <= rtol and found.normal_residual / 1.5 <= cosine <= found.normal_residual * (1 + 1e-9)
+
+
 def test_factors_save_nearly_all_steps_and_units_do_not_matter():
     b = np.random.default_rng(3).standard_normal(701)
     a = differences(700)
