@@ -20,8 +20,8 @@ struct LeastSquaresOptions {
 ///
 /// Converged means, of r = b - A x computed anew from x, that A x = b is solved, ||r|| <= tolerance ||b|| or <=
 /// absolute_tolerance, or that x is a least-squares solution: |a_j'r| <= tolerance ||a_j|| ||r|| for every column a_j of A, so
-/// that r stands at right angles to all of them. This does not depend on the units of the columns, and is not less than
-/// ||A'r|| <= tolerance ||A||_F ||r||, which the largest columns alone can meet.
+/// that r stands at right angles to all of them. This does not depend on the units of the columns, and asks for more
+/// than ||A'r|| <= tolerance ||A||_F ||r||, which the largest columns alone can meet.
 ///
 /// What is tried, on counts of entries and operations alone: LSMR, for as long as the matrix G of the normal equations would
 /// take to make, A'A or where A is wide A A'; LSMR with complete factors (KLU) of G + D as a preconditioner, D small: a few

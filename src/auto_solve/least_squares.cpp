@@ -3,6 +3,7 @@
 #include "auto_solve/gram_factors.hpp"
 #include "core/krylov/updates.hpp"
 #include "core/sorted_rows.hpp"
+#include "krylov/lsmr_products.hpp"
 #include "krylov/lsmr_way.hpp"
 #include "solver/reduce.hpp"
 #include "solver/views.hpp"
@@ -55,8 +56,7 @@ double unit_of_columns(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std:
     for (const double norm : found)
         if (!(norm <= largest)) largest = norm;
     if (!(largest > 0) || !std::isfinite(largest)) return 0;
-    constexpr int most = std::numeric_limits<T>::max_exponent - 2;  // its inverse is to be normal
-    const double unit = std::ldexp(1.0, std::clamp(std::ilogb(largest), -most, most));
+    const double unit = unit_of<T>(largest);
     for (double& norm : found)
         if (norm > 0) norm = std::max(norm / unit, smallest_subnormal<double>);  // a column that is not 0
     norms = std::move(found);
