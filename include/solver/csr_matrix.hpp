@@ -11,7 +11,7 @@
 
 namespace solver {
 
-/// A sparse matrix by rows; see CsrView for the layout. The members are open: fill them, then check() once.
+/// A sparse matrix by rows; see CsrView for the layout. The members are open: fill them.
 template <class T>
 struct CsrMatrix {
     std::int64_t rows = 0;

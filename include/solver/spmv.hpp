@@ -61,6 +61,7 @@ struct SpmvOptions {
     SpmvStorage storage = SpmvStorage::automatic;
     std::int64_t expected_products = 1;  ///< with this matrix, for `automatic`: packing costs tens
     std::int64_t memory_limit = 0;       ///< bytes for a packed copy; 0: a quarter of the memory, half of a GPU's free one
+    bool is_checked = false;             ///< check() (views.hpp) was called: the plan does not look again
 };
 
 /// What to expect of one solve (expected_products) where nothing better is known: enough for a packed copy to pay.
@@ -99,7 +100,7 @@ struct SpmvTask {
 template <class T>
 class SpmvPlan {
 public:
-    /// Throws DimensionMismatch where the lengths of A's arrays do not agree; check() (views.hpp) looks at all of A.
+    /// Throws DimensionMismatch where the lengths of A's arrays do not agree, and what check() (views.hpp) throws.
     explicit SpmvPlan(const CsrView<T>& a, const Device& device = Device::best(), SpmvKernel kernel = SpmvKernel::automatic);
 
     /// With a choice of kernel, storage and what is expected of the plan. A packed plan serves alpha = 1 and -1 with any beta,

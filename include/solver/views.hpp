@@ -2,6 +2,7 @@
 
 /// Matrices whose memory belongs to somebody else. Views are cheap to copy and never outlive what they look at.
 
+#include "solver/device.hpp"
 #include "solver/row_offsets.hpp"
 
 #include <cstdint>
@@ -51,8 +52,10 @@ struct MutableDenseView {
 };
 
 /// Throws InvalidArgument or DimensionMismatch unless the view describes a matrix: sizes that agree, row offsets that rise
-/// from 0 to the number of entries, every column within 0..columns-1.
+/// from 0 to the number of entries, every column within 0..columns-1. By the threads that the device has, with
+/// the same message for any number. Whatever takes a CsrView calls it, but in solver/cuda/, where SpmvOptions say that it was
+/// called, and where no index is followed (convert).
 template <class T>
-void check(const CsrView<T>& matrix);
+void check(const CsrView<T>& matrix, const Device& device = Device::cpu(1));
 
 }  // namespace solver

@@ -42,14 +42,15 @@ public:
         : offsets_(std::move(offsets)), indices_(std::move(indices)), values_(std::move(values)) {
         const solver::CsrView<T> a{rows, columns, view(offsets_), view<std::int32_t>(indices_), view<T>(values_)};
         const Released released;
-        const solver::SpmvOptions options{.storage = solver::spmv_storage_from_text(storage),
-                                          .expected_products = expected_products};
+        solver::SpmvOptions options{.storage = solver::spmv_storage_from_text(storage), .expected_products = expected_products};
         if (values_.device_type() != nb::device::cpu::value) {
             plan_.emplace(on_device(a, device), options);
             return;
         }
-        solver::check(a);
-        plan_.emplace(a, device_of(device, threads), options);
+        const solver::Device where = device_of(device, threads);
+        solver::check(a, where);
+        options.is_checked = true;
+        plan_.emplace(a, where, options);
     }
 
     Matrix(Strided<T> elements, int device, int threads) : elements_(std::move(elements)) {

@@ -94,8 +94,9 @@ private:
 
     /// Packed where A is and the rounded matrix can be as well.
     static SpmvOptions like(const SpmvPlan<T>& a) {
-        if (a.describe().storage == SpmvStorage::csr) return {.kernel = a.kernel(), .storage = SpmvStorage::csr};
-        return {.kernel = a.kernel(), .expected_products = std::numeric_limits<std::int64_t>::max()};
+        if (a.describe().storage == SpmvStorage::csr)
+            return {.kernel = a.kernel(), .storage = SpmvStorage::csr, .is_checked = true};
+        return {.kernel = a.kernel(), .expected_products = std::numeric_limits<std::int64_t>::max(), .is_checked = true};
     }
 
     const SpmvPlan<V>& plan() const {

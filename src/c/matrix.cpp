@@ -157,7 +157,8 @@ template <class T>
 Matrix<T>::Matrix(const solver_csr& csr, const Device& device)
     : device_(device), options_(options_of(csr)), is_dense_(false), borrows_values_(csr.borrow != 0) {
     sparse_ = view_of(csr, own_);
-    check(sparse_);
+    check(sparse_, device_);
+    options_.is_checked = true;  // update() keeps the pattern
     make_plan();
 }
 

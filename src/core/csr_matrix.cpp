@@ -3,16 +3,19 @@
 #include "core/csr_assembly.hpp"
 #include "core/floating_point_guard.hpp"
 #include "core/huge_pages.hpp"
+#include "core/row_ranges.hpp"
 #include "core/thread_pool.hpp"
 #include "solver/error.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <complex>
 #include <limits>
 #include <numeric>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 namespace solver {
@@ -26,17 +29,37 @@ void check_dimensions(const char* doing, std::int64_t rows, std::int64_t columns
             fmt::format("{}: the matrix is {} x {}; rows and columns lie within 0..{}", doing, rows, columns, max_dimension));
 }
 
-void check_row_offsets(std::int64_t rows, const RowOffsets& row_offsets, std::int64_t nonzeros) {
+/// Negative unless 0 <= low <= high.
+template <class Integer>
+Integer order(Integer low, Integer high) {
+    using Unsigned = std::make_unsigned_t<Integer>;
+    return low | high | static_cast<Integer>(static_cast<Unsigned>(high) - static_cast<Unsigned>(low));
+}
+
+/// Whether value(k) is negative for any k < count. All are looked at in any case, many at a time.
+template <class Value>
+bool any_negative(std::int64_t count, const Device& device, const Value& value) {
+    std::atomic<bool> found{false};
+    for_each_row_range(count, count, device.threads(), [&](std::int64_t begin, std::int64_t end) {
+        decltype(value(begin)) signs = 0;
+        for (std::int64_t k = begin; k < end; ++k) signs |= value(k);
+        if (signs < 0) found = true;
+    });
+    return found;
+}
+
+void check_row_offsets(std::int64_t rows, const RowOffsets& row_offsets, std::int64_t nonzeros, const Device& device) {
     if (static_cast<std::int64_t>(row_offsets.size()) != rows + 1)
         throw DimensionMismatch(
             fmt::format("check CSR matrix: row_offsets has {} elements; {} rows need {}", row_offsets.size(), rows, rows + 1));
     if (row_offsets[0] != 0)
         throw InvalidArgument(fmt::format("check CSR matrix: row_offsets[0] is {}; it must be 0", row_offsets[0]));
-    for (std::int64_t row = 0; row < rows; ++row)
-        if (row_offsets[row + 1] < row_offsets[row])
-            throw InvalidArgument(
-                fmt::format("check CSR matrix: row_offsets falls from {} to {} behind row {}; it must not fall",
-                            row_offsets[row], row_offsets[row + 1], row));
+    if (any_negative(rows, device, [&](std::int64_t row) { return order(row_offsets[row], row_offsets[row + 1]); }))
+        for (std::int64_t row = 0; row < rows; ++row)
+            if (row_offsets[row + 1] < row_offsets[row])
+                throw InvalidArgument(
+                    fmt::format("check CSR matrix: row_offsets falls from {} to {} behind row {}; it must not fall",
+                                row_offsets[row], row_offsets[row + 1], row));
     if (row_offsets[rows] != nonzeros)
         throw DimensionMismatch(
             fmt::format("check CSR matrix: row_offsets ends with {}; it must end with the number of entries, {}",
@@ -46,18 +69,21 @@ void check_row_offsets(std::int64_t rows, const RowOffsets& row_offsets, std::in
 }  // namespace
 
 template <class T>
-void check(const CsrView<T>& matrix) {
+void check(const CsrView<T>& matrix, const Device& device) {
     check_dimensions("check CSR matrix", matrix.rows, matrix.columns);
     if (matrix.column_indices.size() != matrix.values.size())
         throw DimensionMismatch(
             fmt::format("check CSR matrix: there are {} column indices and {} values; one of each per entry",
                         matrix.column_indices.size(), matrix.values.size()));
-    check_row_offsets(matrix.rows, matrix.row_offsets, matrix.nonzeros());
-    for (std::int64_t k = 0; k < matrix.nonzeros(); ++k)
-        if (matrix.column_indices[k] < 0 || matrix.column_indices[k] >= matrix.columns)
-            throw InvalidArgument(
-                fmt::format("check CSR matrix: entry {} is in column {}, counted from 0; the matrix has {} columns", k,
-                            matrix.column_indices[k], matrix.columns));
+    check_row_offsets(matrix.rows, matrix.row_offsets, matrix.nonzeros(), device);
+    const std::span<const std::int32_t> columns = matrix.column_indices;
+    const auto last = static_cast<std::int32_t>(matrix.columns - 1);
+    if (any_negative(matrix.nonzeros(), device, [&](std::int64_t k) { return order(columns[k], last); }))
+        for (std::int64_t k = 0; k < matrix.nonzeros(); ++k)
+            if (columns[k] < 0 || columns[k] > last)
+                throw InvalidArgument(
+                    fmt::format("check CSR matrix: entry {} is in column {}, counted from 0; the matrix has {} columns", k,
+                                columns[k], matrix.columns));
 }
 
 template <class T>
@@ -152,6 +178,7 @@ private:
 
 template <class T>
 CsrMatrix<T> transpose(const CsrView<T>& matrix, const Device& device) {
+    check(matrix, device);
     return Transposition<T>(matrix, device).run();
 }
 
@@ -165,10 +192,10 @@ CsrMatrix<To> convert(const CsrView<From>& matrix) {
             {matrix.values.begin(), matrix.values.end()}};
 }
 
-template void check(const CsrView<float>&);
-template void check(const CsrView<double>&);
-template void check(const CsrView<std::complex<float>>&);
-template void check(const CsrView<std::complex<double>>&);
+template void check(const CsrView<float>&, const Device&);
+template void check(const CsrView<double>&, const Device&);
+template void check(const CsrView<std::complex<float>>&, const Device&);
+template void check(const CsrView<std::complex<double>>&, const Device&);
 template CsrMatrix<float> csr_from_entries(std::int64_t, std::int64_t, std::span<const Entry<float>>);
 template CsrMatrix<double> csr_from_entries(std::int64_t, std::int64_t, std::span<const Entry<double>>);
 template CsrMatrix<std::complex<float>> csr_from_entries(std::int64_t, std::int64_t,

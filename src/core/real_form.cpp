@@ -57,6 +57,7 @@ CsrMatrix<T> read_real_form(const std::filesystem::path& path, const MatrixMarke
 
 template <class T>
 CsrMatrix<std::complex<T>> complex_form(const CsrView<T>& real_form) {
+    check(real_form);
     if (real_form.rows % 2 != 0 || real_form.columns % 2 != 0)
         throw InvalidArgument(
             fmt::format("complex matrix: the real form is {} x {}; expected even numbers", real_form.rows, real_form.columns));

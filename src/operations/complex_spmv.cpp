@@ -171,6 +171,12 @@ std::shared_ptr<const cuda::DeviceMatrix<T>> checked_real_form(const cuda::Devic
     return std::make_shared<const cuda::DeviceMatrix<T>>(cuda::real_form(a, nullptr));
 }
 
+/// Of a real form, which was made here.
+SpmvOptions without_check(SpmvOptions options) {
+    options.is_checked = true;
+    return options;
+}
+
 template <class T>
 void multiply_once(std::complex<T> alpha, const CsrView<std::complex<T>>& a, std::span<const std::complex<T>> x,
                    std::complex<T> beta, std::span<std::complex<T>> y, Accuracy accuracy, const Device& device) {
@@ -181,7 +187,7 @@ void multiply_once(std::complex<T> alpha, const CsrView<std::complex<T>>& a, std
 
 template <class T>
 SpmvPlan<std::complex<T>>::SpmvPlan(const CsrView<Number>& a, const Device& device, const SpmvOptions& options)
-    : SpmvPlan(std::make_shared<const CsrMatrix<T>>(solver::real_form(a)), device, options) {}
+    : SpmvPlan(std::make_shared<const CsrMatrix<T>>(solver::real_form(a)), device, without_check(options)) {}
 
 template <class T>
 SpmvPlan<std::complex<T>>::SpmvPlan(const cuda::DeviceCsrView<Number>& a, const SpmvOptions& options)

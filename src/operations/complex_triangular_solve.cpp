@@ -41,6 +41,8 @@ TriangularSolvePlan<std::complex<T>>::TriangularSolvePlan(const CsrView<Number>&
                                                           const Device& device)
     : rows_(a.rows), triangle_(triangle), diagonal_(diagonal) {
     require_square(a);
+    require_array_lengths("triangular solve", a);
+    check(a, device);
     const cpu::FloatingPointGuard guard;  // what is subnormal is not 0
     require_triangle(a, triangle, diagonal);
     pairs_ = std::make_shared<Pairs>(a, triangle, device);

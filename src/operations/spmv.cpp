@@ -99,6 +99,7 @@ template <class T>
 SpmvPlan<T>::SpmvPlan(const CsrView<T>& a, const Device& device, const SpmvOptions& options)
     : device_(device), kernel_(options.kernel) {
     require_array_lengths("SpMV plan", a);
+    if (!options.is_checked) check(a, device);
     if (device.kind() == Device::Kind::cuda)
         store_on_device(a, std::make_shared<cuda::SpmvOnDevice<T>>(device.index(), a, options.kernel), options);
     else

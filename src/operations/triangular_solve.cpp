@@ -26,6 +26,7 @@ TriangularSolvePlan<T>::TriangularSolvePlan(const CsrView<T>& a, Triangle triang
     : a_(a), triangle_(triangle), diagonal_(diagonal) {
     require_square(a);
     require_array_lengths("triangular solve", a);
+    check(a, device);
     const cpu::FloatingPointGuard guard;  // a subnormal pivot is not 0
     require_triangle(a, triangle, diagonal);
     if (device.kind() == Device::Kind::cuda)

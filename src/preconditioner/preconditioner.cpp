@@ -48,10 +48,12 @@ std::unique_ptr<cuda::DevicePreconditioner<T>> Preconditioner<T>::on_device(int)
 template class Preconditioner<float>;
 template class Preconditioner<double>;
 
+namespace {
+
+/// Of a matrix that check() was called for.
 template <class T>
-std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, const CsrView<T>& a, Accuracy accuracy,
-                                                       const Device& device, const PreconditionerOptions& options) {
-    const cpu::FloatingPointGuard guard;
+std::unique_ptr<Preconditioner<T>> make_of_checked(PreconditionerKind kind, const CsrView<T>& a, Accuracy accuracy,
+                                                   const Device& device, const PreconditionerOptions& options) {
     require_memory_limit(fmt::format("preconditioner {}", to_string(kind)), options.memory_limit);
     if (a.rows != a.columns)
         throw DimensionMismatch(
@@ -64,7 +66,7 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, 
         PreconditionerOptions without_blocks = options;
         without_blocks.block_of_row = {};
         const CsrMatrix<T> blocks = within_blocks(a, options.block_of_row, options.complex_numbers ? 2 : 1);
-        return make_preconditioner<T>(kind, blocks.view(), accuracy, device, without_blocks);
+        return make_of_checked<T>(kind, blocks.view(), accuracy, device, without_blocks);
     }
     switch (kind) {
         case PreconditionerKind::none:
@@ -89,6 +91,16 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, 
     throw InvalidArgument(fmt::format("preconditioner: there is no kind number {}", static_cast<int>(kind)));
 }
 
+}  // namespace
+
+template <class T>
+std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, const CsrView<T>& a, Accuracy accuracy,
+                                                       const Device& device, const PreconditionerOptions& options) {
+    const cpu::FloatingPointGuard guard;
+    check(a, device);
+    return make_of_checked(kind, a, accuracy, device, options);
+}
+
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, const SpmvPlan<T>& plan, Accuracy accuracy,
                                                        const PreconditionerOptions& options) {
@@ -100,7 +112,7 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind, 
     if (kind == PreconditionerKind::jacobi && is_square && is_on_device && !options.complex_numbers)
         if (auto diagonal = plan.on_device()->diagonal())
             return std::make_unique<Jacobi<T>>(std::move(*diagonal), plan.device());
-    return make_preconditioner<T>(kind, plan.matrix(), accuracy, plan.device(), options);
+    return make_of_checked<T>(kind, plan.matrix(), accuracy, plan.device(), options);
 }
 
 template std::unique_ptr<Preconditioner<float>> make_preconditioner(PreconditionerKind, const CsrView<float>&, Accuracy,

@@ -221,12 +221,14 @@ Diagnosis diagnose_sorted(const CsrView<T>& a) {
 
 template <class T>
 Transversal maximum_product_transversal(const CsrView<T>& a) {
+    check(a);
     return with_usable(a, 1, "maximum product transversal",
                        [](const CsrView<T>& usable) { return transversal_of_sorted(usable, 1); });
 }
 
 template <class T>
 Preparation prepare(const CsrView<T>& a, Ordering ordering, const Device& device) {
+    check(a, device);
     return with_usable(a, device.threads(), "prepare", [&](const CsrView<T>& usable) {
         if (!preparation::is_real_form(usable)) return prepare_sorted(usable, ordering, device.threads());
         const CsrMatrix<T> blocks = preparation::block_magnitudes(usable);
@@ -242,6 +244,7 @@ CsrMatrix<T> prepared_matrix(const CsrView<T>& a, const Preparation& p, const De
         throw DimensionMismatch(
             fmt::format("prepared matrix: A is {} x {}, the preparation was made for {} rows and {} columns", a.rows, a.columns,
                         p.row_order.size(), p.column_order.size()));
+    check(a, device);
     const cpu::FloatingPointGuard guard;
     return has_sorted_rows(a, device) ? apply_to_sorted(a, p, device.threads())
                                       : apply_to_sorted(with_sorted_rows(a).view(), p, device.threads());
@@ -249,6 +252,7 @@ CsrMatrix<T> prepared_matrix(const CsrView<T>& a, const Preparation& p, const De
 
 template <class T>
 Diagnosis diagnose(const CsrView<T>& a, const Device& device) {
+    check(a, device);
     if (preparation::has_full_diagonal(a, device))
         return {.rows = a.rows,
                 .structural_rank = a.rows,

@@ -7,6 +7,7 @@
 
 #include <memory>
 
+#include "support/broken_matrices.hpp"
 #include "support/complex_numbers.hpp"
 #include "support/devices.hpp"
 #include "support/floating_point_environment.hpp"
@@ -288,6 +289,14 @@ TEST(ComplexPlan, RefusesToWriteWhereItReads) {
     for (const Complex<double> alpha : {Complex<double>(1), Complex<double>(0, 1)})
         EXPECT_THAT([&] { plan.multiply(alpha, x, 0, x, Accuracy::exact); },
                     ::testing::ThrowsMessage<InvalidArgument>(::testing::HasSubstr("spmv: y overlaps x in memory")));
+}
+
+// Promise: views.hpp, "Whatever takes a CsrView calls it, but in"
+TEST(ComplexPlan, RefusesBrokenMatrices) {
+    using C = Complex<double>;
+    testing::expect_broken_matrices_refused<C>([](const CsrView<C>& a) { SpmvPlan<C>(a, Device::cpu()); });
+    testing::expect_broken_matrices_refused<C>([](const CsrView<C>& a) { conjugate_transpose(a); });
+    testing::expect_broken_matrices_refused<double>([](const CsrView<double>& a) { complex_form(a); });
 }
 
 // Promise: complex.hpp, "It keeps a copy of the matrix, as real_form has it"

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/broken_matrices.hpp"
 #include "support/complex_numbers.hpp"
 #include "support/complex_triangles.hpp"
 #include "support/devices.hpp"

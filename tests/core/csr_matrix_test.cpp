@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "support/broken_matrices.hpp"
 #include "support/products.hpp"
 
 #include <algorithm>
@@ -103,6 +104,43 @@ TEST(CheckCsr, RefusesBrokenMatricesWithTheWholeMessage) {
                                     "check CSR matrix: entry 1 is in column -1, counted from 0; the matrix has 3 columns");
 }
 
+// Promise: views.hpp, "By the threads that the device has, with"
+TEST(CheckCsr, NamesTheFirstOffenderWithAnyNumberOfThreads) {
+    const std::int32_t rows = 200000;
+    CsrMatrix<double> diagonal{rows, rows, {0}, {}, {}};
+    for (std::int32_t row = 0; row < rows; ++row) {
+        diagonal.column_indices.push_back(row);
+        diagonal.values.push_back(1);
+        diagonal.row_offsets.push_back(row + 1);
+    }
+    const auto message = [](const CsrMatrix<double>& matrix, int threads) -> std::string {
+        try {
+            check(matrix.view(), Device::cpu(threads));
+        } catch (const InvalidArgument& error) {
+            return error.what();
+        }
+        return "";
+    };
+    CsrMatrix<double> columns = diagonal, offsets = diagonal;
+    for (const std::size_t place : {60001, 150000, 199999}) {
+        columns.column_indices[place] = rows;
+        offsets.row_offsets[place] = 0;
+    }
+    for (const int threads : {1, 2, 5}) {
+        EXPECT_EQ(message(diagonal, threads), "");
+        EXPECT_EQ(message(columns, threads),
+                  "check CSR matrix: entry 60001 is in column 200000, counted from 0; the matrix has 200000 columns");
+        EXPECT_EQ(message(offsets, threads),
+                  "check CSR matrix: row_offsets falls from 60000 to 0 behind row 60000; it must not fall");
+    }
+}
+
+// Promise: views.hpp, "Throws InvalidArgument or DimensionMismatch unless"
+TEST(CheckCsr, TakesNoBitsForAMatrixThatIsNone) {
+    testing::expect_broken_matrices_refused<float>([](const CsrView<float>& a) { check(a); });
+    EXPECT_THROW(check(CsrMatrix<float>{1, 0, {0, 1}, {0}, {1}}.view()), InvalidArgument);
+}
+
 TEST(CsrFromEntries, SortsColumnsAndKeepsZeros) {
     const std::vector<Entry<float>> entries = {{2, 1, 5}, {0, 2, 0}, {2, 0, 4}, {0, 0, 1}};
     const CsrMatrix<float> matrix = csr_from_entries<float>(3, 3, entries);
@@ -197,6 +235,11 @@ TEST(Transpose, ThreadsDoNotShow) {
         EXPECT_EQ(result.values, expected.values);
         EXPECT_EQ(transpose(result.view(), Device::cpu(threads)).values, matrix.values);
     }
+}
+
+// Promise: views.hpp, "Whatever takes a CsrView calls it, but in"
+TEST(Transpose, RefusesBrokenMatrices) {
+    testing::expect_broken_matrices_refused<double>([](const CsrView<double>& a) { transpose(a); });
 }
 
 TEST(Transpose, TakesRowOffsetsOf32Bits) {

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/broken_matrices.hpp"
 #include "support/devices.hpp"
 #include "support/fenced.hpp"
 #include "support/floating_point_environment.hpp"
@@ -373,6 +374,13 @@ TYPED_TEST(TriangularSolve, SaysWhatIsWrongWithAMatrix) {
     EXPECT_EQ(message(unsorted, lower, stored), "triangular solve: the columns of row 3" + advice);
     const M repeated = matrix<T>(2, 2, {0, 1, 4}, {0, 0, 1, 1}, {1, 1, 1, 1});
     EXPECT_EQ(message(repeated, lower, stored), "triangular solve: the columns of row 2" + advice);
+}
+
+TYPED_TEST(TriangularSolve, RefusesBrokenMatrices) {
+    using T = TypeParam;
+    for (const Triangle triangle : {Triangle::lower, Triangle::upper})
+        testing::expect_broken_matrices_refused<T>(
+            [&](const CsrView<T>& a) { TriangularSolvePlan<T>(a, triangle, Diagonal::stored, Device::cpu()); });
 }
 
 // Promise: triangular_solve.hpp, "Throws DimensionMismatch"

@@ -4,6 +4,7 @@
 #include "solver/csr_matrix.hpp"
 #include "solver/error.hpp"
 #include "solver/numeric/rounding.hpp"
+#include "support/broken_matrices.hpp"
 #include "support/complex_numbers.hpp"
 #include "support/expected.hpp"
 #include "support/oracle.hpp"
@@ -446,6 +447,12 @@ TEST(Preconditioner, RefusalsNameTheRow) {
 TEST(Preconditioner, RefusesVectorsOfOtherLengths) {
     const CsrMatrix<double> a{2, 2, {0, 1, 2}, {0, 1}, {3, -7}};
     for (const auto kind : all_kinds) EXPECT_THROW(applied<double>(kind, a, {1, 2, 3}, Accuracy::fast), DimensionMismatch);
+}
+
+TEST(Preconditioner, RefusesBrokenMatrices) {
+    for (const auto kind : all_kinds)
+        testing::expect_broken_matrices_refused<double>(
+            [&](const CsrView<double>& a) { make_preconditioner<double>(kind, a, Accuracy::exact); });
 }
 
 // Promise: preconditioner.hpp, "Builds the preconditioner of A, which it does not refer to afterwards."

@@ -5,6 +5,7 @@
 #include "preparation/matching.hpp"
 #include "solver/device.hpp"
 #include "solver/error.hpp"
+#include "support/broken_matrices.hpp"
 #include "support/real_matrices.hpp"
 
 #include <btf.h>
@@ -487,6 +488,15 @@ TEST(Prepare, RefusesWhatIsNotASquareOfNumbers) {
     EXPECT_THROW(prepared_matrix(one.view(), Preparation{}), DimensionMismatch);
     const CsrMatrix<double> one_row{1, 2, {0, 1}, {0}, {1}};
     EXPECT_THROW(prepared_matrix(one_row.view(), prepare(one.view(), Ordering::amd)), DimensionMismatch);
+}
+
+TEST(Prepare, RefusesBrokenMatrices) {
+    const Preparation of_four =
+        prepare(CsrMatrix<double>{4, 4, {0, 1, 2, 3, 4}, {0, 1, 2, 3}, {1, 2, 3, 4}}.view(), Ordering::amd);
+    testing::expect_broken_matrices_refused<double>([&](const CsrView<double>& a) { prepared_matrix(a, of_four); });
+    testing::expect_broken_matrices_refused<double>([](const CsrView<double>& a) { prepare(a, Ordering::amd); });
+    testing::expect_broken_matrices_refused<double>([](const CsrView<double>& a) { diagnose(a); });
+    testing::expect_broken_matrices_refused<double>([](const CsrView<double>& a) { maximum_product_transversal(a); });
 }
 
 // Promise: preparation.hpp, "Looks for empty rows and columns"

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "support/broken_matrices.hpp"
 #include "support/spmv_executions.hpp"
 #include "support/values.hpp"
 
@@ -47,6 +48,20 @@ TYPED_TEST(Spmv, SeesThatOffsetsAreOneTooManyAndThatEntriesAreMissing) {
     CsrView<T> negative;
     negative.rows = -1;
     EXPECT_THAT([&] { SpmvPlan<T>{negative}; }, ThrowsMessage<DimensionMismatch>(::testing::HasSubstr("0 elements; -1 rows")));
+}
+
+// Promise: spmv.hpp, "Throws DimensionMismatch where the lengths of A's arrays"
+// Promise: spmv.hpp, "check() (views.hpp) was called: the plan does not"
+TYPED_TEST(Spmv, RefusesBrokenMatricesUnlessItIsNotToLook) {
+    using T = TypeParam;
+    testing::expect_broken_matrices_refused<T>([](const CsrView<T>& a) { SpmvPlan<T>(a, Device::cpu()); });
+    testing::expect_broken_matrices_refused<T>([](const CsrView<T>& a) {
+        const std::vector<T> x(4);
+        std::vector<T> y(4);
+        spmv(T(1), a, x, T(0), y, Accuracy::exact);
+    });
+    const CsrMatrix<T> one_column{1, 1, {0, 1}, {1}, {T(1)}};
+    EXPECT_NO_THROW(SpmvPlan<T>(one_column.view(), Device::cpu(1), SpmvOptions{.is_checked = true}));
 }
 
 // Promise: spmv.hpp, "Throws DimensionMismatch, InvalidArgument where y"
