@@ -159,7 +159,7 @@ public:
     /// Throws as the plan of a real matrix does.
     TriangularSolvePlan(const CsrView<Number>& a, Triangle triangle, Diagonal diagonal, const Device& device = Device::best());
 
-    /// Solves A x = b. x may be b. Throws DimensionMismatch.
+    /// Solves A x = b. x may be b. Throws DimensionMismatch, InvalidArgument where they overlap in part.
     void solve(std::span<const Number> b, std::span<Number> x, Accuracy accuracy) const;
 
     std::int64_t rows() const { return rows_; }

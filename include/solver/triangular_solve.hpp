@@ -53,7 +53,7 @@ public:
     template <class... More>
     TriangularSolvePlan(CsrMatrix<T>&& a, Triangle triangle, Diagonal diagonal, const More&... more) = delete;
 
-    /// Solves A x = b. x may be b. Throws DimensionMismatch.
+    /// Solves A x = b. x may be b. Throws DimensionMismatch, InvalidArgument where they overlap in part.
     void solve(std::span<const T> b, std::span<T> x, Accuracy accuracy) const;
 
     const CsrView<T>& matrix() const { return a_; }

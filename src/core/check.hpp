@@ -41,17 +41,27 @@ void require_array_lengths(const char* operation, const CsrView<T>& a) {
                                             operation, entries, a.values.size(), a.column_indices.size()));
 }
 
+template <class T>
+bool overlap(std::span<const T> x, std::span<const T> y) {
+    const std::less<const T*> before;
+    return !x.empty() && !y.empty() && before(x.data(), y.data() + y.size()) && before(y.data(), x.data() + x.size());
+}
+
 /// "residual: r overlaps x in memory, which is still read while r is written; give each memory of its own"
 template <class T>
 void require_apart(std::string_view operation, const char* written, std::span<const T> to, const char* read,
                    std::span<const T> from) {
-    const std::less<const T*> before;
-    const bool meet = !to.empty() && !from.empty() && before(to.data(), from.data() + from.size()) &&
-                      before(from.data(), to.data() + to.size());
-    if (meet)
+    if (overlap(to, from))
         throw InvalidArgument(
             fmt::format("{}: {} overlaps {} in memory, which is still read while {} is written; give each memory of its own",
                         operation, written, read, written));
+}
+
+/// Of vectors of one length of which one may be written in place of the other.
+template <class T>
+void require_same_or_apart(std::string_view operation, const char* written, std::span<const T> to, const char* read,
+                           std::span<const T> from) {
+    if (to.data() != from.data()) require_apart(operation, written, to, read, from);
 }
 
 /// Of options in which 0 stands for a default.

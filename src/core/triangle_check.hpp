@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <span>
 
 namespace solver {
 
@@ -51,9 +52,10 @@ void require_triangle(const CsrView<T>& a, Triangle triangle, Diagonal diagonal)
     }
 }
 
-/// Throws where a dense matrix's triangle is none that triangular_solve takes with vectors of these lengths on this device.
+/// Throws where a dense matrix's triangle is none that triangular_solve takes with these vectors on this device.
 template <class T>
-void require_dense_triangle(const DenseView<T>& a, Diagonal diagonal, std::size_t b, std::size_t x, const Device& device) {
+void require_dense_triangle(const DenseView<T>& a, Diagonal diagonal, std::span<const T> b, std::span<const T> x,
+                            const Device& device) {
     require_cpu(device, "triangular solve");
     require_valid("triangular solve", "A", a);
     require_square(a);
@@ -61,8 +63,9 @@ void require_dense_triangle(const DenseView<T>& a, Diagonal diagonal, std::size_
     for (std::int64_t i = 0; diagonal == Diagonal::stored && i < a.rows; ++i)
         if (a.data[i * (a.row_stride + a.column_stride)] == T(0))
             throw InvalidArgument(fmt::format("triangular solve: the diagonal entry of row {} is 0", i + 1));
-    require_length("triangular solve", "b", b, a.rows, "the rows of A", a);
-    require_length("triangular solve", "x", x, a.columns, "the columns of A", a);
+    require_length("triangular solve", "b", b.size(), a.rows, "the rows of A", a);
+    require_length("triangular solve", "x", x.size(), a.columns, "the columns of A", a);
+    require_same_or_apart("triangular solve", "x", x, "b", b);
 }
 
 }  // namespace solver

@@ -72,7 +72,7 @@ template <class T>
 void solve_complex_dense(const DenseView<std::complex<T>>& a, Triangle triangle, Diagonal diagonal,
                          std::span<const std::complex<T>> b, std::span<std::complex<T>> x, Accuracy accuracy,
                          const Device& device) {
-    require_dense_triangle(a, diagonal, b.size(), x.size(), device);
+    require_dense_triangle<std::complex<T>>(a, diagonal, b, x, device);
     const cpu::FloatingPointGuard guard;
     RowsByParts<T> rows(a);
     Factors<T> known(a.rows);

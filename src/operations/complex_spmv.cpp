@@ -30,6 +30,7 @@ void require_valid(const ComplexProduct<T>& task, const ComplexShape& a) {
     require_length("spmv", "y", task.y.size(), a.rows, "the rows of A", a);
     require_apart<std::complex<T>>("spmv", "y", task.y, "x", task.x);
     require_apart<std::complex<T>>("spmv", "y", task.y, "x_low", task.x_low);
+    if (task.beta != std::complex<T>(0)) require_same_or_apart<std::complex<T>>("spmv", "y", task.y, "y_in", task.y_in);
 }
 
 template <class T>

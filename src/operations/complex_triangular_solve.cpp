@@ -53,6 +53,7 @@ void TriangularSolvePlan<std::complex<T>>::solve(std::span<const Number> b, std:
     const TriangleShape shape{rows_, rows_};
     require_length("triangular solve", "b", b.size(), rows_, "the rows of A", shape);
     require_length("triangular solve", "x", x.size(), rows_, "the columns of A", shape);
+    require_same_or_apart<Number>("triangular solve", "x", x, "b", b);
     if (pairs_->on_device) return pairs_->on_device->solve(real_view(b), real_view(x), accuracy);
     const cpu::FloatingPointGuard guard;
     const PairedTriangle<T>& a = pairs_->triangle;

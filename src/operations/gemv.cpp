@@ -47,6 +47,7 @@ void checked_residual(std::span<const T> b, const DenseView<T>& a, std::span<con
     require_length("residual", "r", r.size(), a.rows, "the rows of A", a);
     require_apart<T>("residual", "r", r, "x", x);
     require_apart<T>("residual", "r", r, "x_low", x_low);
+    require_same_or_apart<T>("residual", "r", r, "b", b);
     const T* low = x_low.empty() ? nullptr : x_low.data();
     multiply("residual", a, {.alpha = -1, .x = x.data(), .x_low = low, .beta = 1, .y_in = b.data(), .y = r.data()}, accuracy,
              device);

@@ -44,6 +44,7 @@ void require_valid(const SpmvTask<T>& task, const SpmvPlan<T>& plan) {
     require_length("spmv", "y", task.y.size(), a.rows, "the rows of A", a);
     require_apart<T>("spmv", "y", task.y, "x", task.x);
     require_apart<T>("spmv", "y", task.y, "x_low", task.x_low);
+    if (task.beta != T(0)) require_same_or_apart<T>("spmv", "y", task.y, "y_in", task.y_in);
 }
 
 /// A view that has the sizes of a device's matrix, and nothing that may be read.
@@ -225,6 +226,7 @@ void SpmvPlan<T>::residual(std::span<const T> b, std::span<const T> x, std::span
     require_length("residual", "r", r.size(), a.rows, "the rows of A", a);
     require_apart<T>("residual", "r", r, "x", x);
     require_apart<T>("residual", "r", r, "x_low", x_low);
+    require_same_or_apart<T>("residual", "r", r, "b", b);
     const SpmvTask<T> task{.alpha = -1, .x = x, .x_low = x_low, .beta = 1, .y_in = b, .y = r};
     multiply(std::span(&task, 1), accuracy);
 }

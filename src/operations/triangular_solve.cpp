@@ -14,7 +14,7 @@ namespace {
 template <class T>
 void solve_dense(const DenseView<T>& a, Triangle triangle, Diagonal diagonal, std::span<const T> b, std::span<T> x,
                  Accuracy accuracy, const Device& device) {
-    require_dense_triangle(a, diagonal, b.size(), x.size(), device);
+    require_dense_triangle<T>(a, diagonal, b, x, device);
     const cpu::FloatingPointGuard guard;
     cpu::solve_triangle(a, triangle, diagonal, b.data(), x.data(), accuracy);
 }
@@ -39,6 +39,7 @@ template <class T>
 void TriangularSolvePlan<T>::solve(std::span<const T> b, std::span<T> x, Accuracy accuracy) const {
     require_length("triangular solve", "b", b.size(), a_.rows, "the rows of A", a_);
     require_length("triangular solve", "x", x.size(), a_.columns, "the columns of A", a_);
+    require_same_or_apart<T>("triangular solve", "x", x, "b", b);
     if (on_device_) return on_device_->solve(b, x, accuracy);
     const cpu::FloatingPointGuard guard;
     const cpu::LevelSchedule<T>* const schedule =

@@ -38,7 +38,7 @@ public:
     BlockTriangular& operator=(const BlockTriangular&) = delete;
 
     void apply(std::span<const T> r, std::span<T> z, Accuracy accuracy) const override {
-        check_lengths(name_, first_rows_ + static_cast<std::size_t>(coupling_.columns), r.size(), z.size());
+        check_vectors<T>(name_, first_rows_ + static_cast<std::size_t>(coupling_.columns), r, z);
         typename ScratchPool<T>::Loan between(between_);
         const std::span<T> second = z.subspan(first_rows_);
         second_->apply(r.subspan(first_rows_), second, accuracy);

@@ -17,7 +17,7 @@ public:
     explicit Identity(std::int64_t rows) : rows_(static_cast<std::size_t>(rows)) {}
 
     void apply(std::span<const T> r, std::span<T> z, Accuracy) const override {
-        check_lengths("none", rows_, r.size(), z.size());
+        check_vectors<T>("none", rows_, r, z);
         std::copy(r.begin(), r.end(), z.begin());
     }
 

@@ -48,7 +48,7 @@ public:
     Isai& operator=(const Isai&) = delete;
 
     void apply(std::span<const T> r, std::span<T> z, Accuracy accuracy) const override {
-        check_lengths("isai", between_.size(), r.size(), z.size());
+        check_vectors<T>("isai", between_.size(), r, z);
         const std::lock_guard lock(between_mutex_);
         lower_plan_.multiply(T(1), r, T(0), between_, accuracy);
         upper_plan_.multiply(T(1), between_, T(0), z, accuracy);

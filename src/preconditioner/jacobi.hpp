@@ -88,7 +88,7 @@ public:
         : device_(device), rows_(static_cast<std::size_t>(diagonal.size())), on_device_(std::move(diagonal)) {}
 
     void apply(std::span<const T> r, std::span<T> z, Accuracy) const override {
-        check_lengths("jacobi", rows_, r.size(), z.size());
+        check_vectors<T>("jacobi", rows_, r, z);
         const T* rs = r.data();
         const T* diagonal = on_host().data();
         cpu::update(z, device_, [=](T, std::int64_t i) { return div_rn(rs[i], diagonal[i]); });
@@ -129,7 +129,7 @@ public:
     ComplexJacobi(std::vector<T> diagonal, const Device& device) : device_(device), diagonal_(std::move(diagonal)) {}
 
     void apply(std::span<const T> r, std::span<T> z, Accuracy) const override {
-        check_lengths("jacobi", diagonal_.size(), r.size(), z.size());
+        check_vectors<T>("jacobi", diagonal_.size(), r, z);
         const std::int64_t numbers = std::ssize(diagonal_) / 2;
         cpu::for_each_range(numbers, device_, [&](std::int64_t begin, std::int64_t end) {
             const std::int64_t first = 2 * begin;

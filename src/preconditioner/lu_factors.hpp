@@ -38,7 +38,7 @@ public:
     LuPreconditioner& operator=(const LuPreconditioner&) = delete;
 
     void apply(std::span<const T> r, std::span<T> z, Accuracy accuracy) const override {
-        check_lengths(name_, static_cast<std::size_t>(factors_.upper.rows), r.size(), z.size());
+        check_vectors<T>(name_, static_cast<std::size_t>(factors_.upper.rows), r, z);
         lower_.solve(r, z, accuracy);
         upper_.solve(z, z, accuracy);
     }

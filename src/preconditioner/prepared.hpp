@@ -36,7 +36,7 @@ public:
           scratch_(static_cast<std::int64_t>(row_order_.size())) {}
 
     void apply(std::span<const T> r, std::span<T> z, Accuracy accuracy) const override {
-        check_lengths(name_, row_order_.size(), r.size(), z.size());
+        check_vectors<T>(name_, row_order_.size(), r, z);
         typename ScratchPool<T>::Loan prepared_r(scratch_), prepared_z(scratch_);
         cpu::update(std::span<T>(*prepared_r), device_,
                     [&](T, std::int64_t k) { return scaled(r[row_order_[k]], row_exponents_[k]); });

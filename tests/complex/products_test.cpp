@@ -289,6 +289,13 @@ TEST(ComplexPlan, RefusesToWriteWhereItReads) {
     for (const Complex<double> alpha : {Complex<double>(1), Complex<double>(0, 1)})
         EXPECT_THAT([&] { plan.multiply(alpha, x, 0, x, Accuracy::exact); },
                     ::testing::ThrowsMessage<InvalidArgument>(::testing::HasSubstr("spmv: y overlaps x in memory")));
+    const CsrMatrix<Complex<double>> two{2, 2, {0, 1, 2}, {0, 1}, {Complex<double>(1, 1), Complex<double>(1, 1)}};
+    std::vector<Complex<double>> three(3), other(2);
+    const std::span<Complex<double>> first = std::span(three).first(2), last = std::span(three).last(2);
+    const SpmvPlan<Complex<double>> of_two(two.view(), Device::cpu(1));
+    EXPECT_THAT([&] { of_two.residual(first, other, {}, last, Accuracy::exact); },
+                ::testing::ThrowsMessage<InvalidArgument>(::testing::HasSubstr("y overlaps y_in in memory")));
+    of_two.residual(first, other, {}, first, Accuracy::exact);
 }
 
 // Promise: views.hpp, "Whatever takes a CsrView calls it, but in"

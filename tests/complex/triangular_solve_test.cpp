@@ -355,6 +355,27 @@ TYPED_TEST(ComplexTriangularSolve, IsDeafToTheCallersFloatingPointEnvironment) {
 }
 
 // Promise: complex.hpp, "Throws as the plan of a real matrix does"
+// Promise: complex.hpp, "Throws DimensionMismatch, InvalidArgument where"
+TYPED_TEST(ComplexTriangularSolve, RefusesBrokenMatricesAndVectorsThatOverlapInPart) {
+    using T = TypeParam;
+    using C = std::complex<T>;
+    testing::expect_broken_matrices_refused<C>(
+        [](const CsrView<C>& a) { TriangularSolvePlan<C>(a, Triangle::lower, Diagonal::stored); });
+    const auto refused = ::testing::ThrowsMessage<InvalidArgument>(::testing::HasSubstr("triangular solve: x overlaps b"));
+    const CsrMatrix<C> a{2, 2, {0, 1, 2}, {0, 1}, {C(1), C(1)}};
+    const TriangularSolvePlan<C> plan(a.view(), Triangle::lower, Diagonal::stored, Device::cpu(1));
+    const std::vector<C> elements{C(1), C(0), C(0), C(1)};
+    const DenseView<C> dense{2, 2, 2, 1, elements.data()};
+    std::vector<C> three(3);
+    const std::span<C> first = std::span(three).first(2), last = std::span(three).last(2);
+    EXPECT_THAT([&] { plan.solve(first, last, Accuracy::exact); }, refused);
+    EXPECT_THAT(
+        [&] { triangular_solve(dense, Triangle::lower, Diagonal::stored, std::span<const C>(first), last, Accuracy::exact); },
+        refused);
+    plan.solve(first, first, Accuracy::exact);
+}
+
+// Promise: complex.hpp, "Throws as the plan of a real matrix does"
 TYPED_TEST(ComplexTriangularSolve, SaysWhatIsWrong) {
     using T = TypeParam;
     using C = std::complex<T>;

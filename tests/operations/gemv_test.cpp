@@ -351,6 +351,8 @@ TYPED_TEST(Gemv, RefusesToWriteWhereItReads) {
                 ThrowsMessage<InvalidArgument>(HasSubstr("residual: r overlaps x in memory")));
     EXPECT_THAT([&] { residual(Span<T>(other), a, Span<T>(other), Span<T>(last), first, Accuracy::exact); },
                 ThrowsMessage<InvalidArgument>(HasSubstr("residual: r overlaps x_low in memory")));
+    EXPECT_THAT([&] { residual(Span<T>(last), a, Span<T>(other), {}, first, Accuracy::exact); },
+                ThrowsMessage<InvalidArgument>(HasSubstr("residual: r overlaps b in memory")));
     EXPECT_NO_THROW(residual(Span<T>(first), a, Span<T>(other), {}, first, Accuracy::exact));
 }
 

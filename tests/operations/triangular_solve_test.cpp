@@ -383,6 +383,25 @@ TYPED_TEST(TriangularSolve, RefusesBrokenMatrices) {
             [&](const CsrView<T>& a) { TriangularSolvePlan<T>(a, triangle, Diagonal::stored, Device::cpu()); });
 }
 
+// Promise: triangular_solve.hpp, "Solves A x = b."
+TYPED_TEST(TriangularSolve, RefusesVectorsThatOverlapInPart) {
+    using T = TypeParam;
+    const auto refused = ::testing::ThrowsMessage<InvalidArgument>(
+        "triangular solve: x overlaps b in memory, which is still read while x is written; give each memory of its own");
+    const CsrMatrix<T> a = matrix<T>(2, 2, {0, 1, 2}, {0, 1}, {1, 1});
+    const TriangularSolvePlan<T> plan(a, Triangle::lower, Diagonal::stored, Device::cpu(1));
+    const std::vector<T> elements{1, 0, 0, 1};
+    const DenseView<T> dense{2, 2, 2, 1, elements.data()};
+    std::vector<T> three(3);
+    const std::span<T> first = std::span(three).first(2), last = std::span(three).last(2);
+    EXPECT_THAT([&] { plan.solve(first, last, Accuracy::exact); }, refused);
+    EXPECT_THAT([&] { plan.solve(last, first, Accuracy::exact); }, refused);
+    EXPECT_THAT([&] { triangular_solve(dense, Triangle::lower, Diagonal::stored, Span<T>(first), last, Accuracy::exact); },
+                refused);
+    plan.solve(first, first, Accuracy::exact);
+    triangular_solve(dense, Triangle::lower, Diagonal::stored, Span<T>(last), last, Accuracy::exact);
+}
+
 // Promise: triangular_solve.hpp, "Throws DimensionMismatch"
 TYPED_TEST(TriangularSolve, SaysWhichVectorHasTheWrongLengthAndWhichPivotIsZero) {
     using T = TypeParam;

@@ -449,6 +449,20 @@ TEST(Preconditioner, RefusesVectorsOfOtherLengths) {
     for (const auto kind : all_kinds) EXPECT_THROW(applied<double>(kind, a, {1, 2, 3}, Accuracy::fast), DimensionMismatch);
 }
 
+// Promise: preconditioner.hpp, "z = M^-1 r in the accuracy asked for"
+TEST(Preconditioner, RefusesToWriteWhereItReads) {
+    const CsrMatrix<double> a{2, 2, {0, 1, 2}, {0, 1}, {3, -7}};
+    for (const auto kind : all_kinds) {
+        const auto m = make_preconditioner<double>(kind, a, Accuracy::exact, Device::cpu(1));
+        std::vector<double> three(3);
+        const std::span<double> first = std::span(three).first(2), last = std::span(three).last(2);
+        for (const std::span<double> z : {first, last})
+            EXPECT_THAT([&] { m->apply(first, z, Accuracy::exact); },
+                        ::testing::ThrowsMessage<InvalidArgument>(HasSubstr("z overlaps r in memory, which is still read")))
+                << to_string(kind);
+    }
+}
+
 TEST(Preconditioner, RefusesBrokenMatrices) {
     for (const auto kind : all_kinds)
         testing::expect_broken_matrices_refused<double>(

@@ -111,7 +111,7 @@ public:
     }
 
     void apply(std::span<const T> r, std::span<T> z, Accuracy accuracy) const override {
-        check_lengths("amg", rows_, r.size(), z.size());
+        check_vectors<T>("amg", rows_, r, z);
         if (rows_ == 0) return;
         const std::lock_guard lock(mutex_);
         if (!cycle_) make_cycle();

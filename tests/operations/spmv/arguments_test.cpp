@@ -120,6 +120,9 @@ TYPED_TEST(Spmv, RefusesToWriteWhereItReads) {
     EXPECT_THAT([&] { plan.residual(other, other, last, first, Accuracy::exact); }, refusal("residual", "r", "x_low"));
     const SpmvTask<T> task{.x = other, .x_low = first, .y = first};
     EXPECT_THAT([&] { plan.multiply(std::span(&task, 1), Accuracy::exact); }, refusal("spmv", "y", "x_low"));
+    EXPECT_THAT([&] { plan.residual(last, other, {}, first, Accuracy::exact); }, refusal("residual", "r", "b"));
+    const SpmvTask<T> shifted{.x = other, .beta = 1, .y_in = last, .y = first};
+    EXPECT_THAT([&] { plan.multiply(std::span(&shifted, 1), Accuracy::exact); }, refusal("spmv", "y", "y_in"));
     plan.residual(first, other, {}, first, Accuracy::exact);
     EXPECT_EQ(three, (std::vector<T>{1, 2, 3}));
 }
