@@ -12,7 +12,8 @@
 ///
 /// A norm is partial_dot(x, x) with try_sqrt and sqrt_result. The functions below take vectors in the memory of the host, and
 /// throw NotSupported for a Device that is not a processor; cuda::PartialReducer (cuda/partial.hpp) makes the same of vectors
-/// on a device. An empty part is that of a sum without terms.
+/// on a device. An empty part is that of a sum without terms. The functions do not mind what floating-point environment the
+/// caller has set; members of PartialSum and SumDigits need rounding to nearest and subnormals that are kept.
 
 #include "solver/device.hpp"
 #include "solver/numeric/escalation.hpp"

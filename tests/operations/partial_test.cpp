@@ -13,6 +13,7 @@
 
 #include "support/adversarial.hpp"
 #include "support/expected.hpp"
+#include "support/floating_point_environment.hpp"
 
 namespace solver {
 namespace {
@@ -373,6 +374,21 @@ TYPED_TEST(Partial, SaysWhichLengthsDiffer) {
                 ::testing::ThrowsMessage<DimensionMismatch>("partial_dot: x has 3 elements, y has 4"));
     EXPECT_THAT([&] { dot_digits(Span<T>(x), Span<T>(y)); },
                 ::testing::ThrowsMessage<DimensionMismatch>("dot_digits: x has 3 elements, y has 4"));
+}
+
+// Promise: partial.hpp, "The functions do not mind what floating-point"
+TYPED_TEST(Partial, FunctionsAreDeafToTheCallersFloatingPointEnvironment) {
+    using T = TypeParam;
+    Random random(12);
+    const std::vector<T> x = random_vector<T>(random, 3000, 30), y = random_vector<T>(random, 3000, 30);
+    const PartialSum<T> dot = partial_dot(Span<T>(x), Span<T>(y)), sum = partial_sum(Span<T>(x));
+    const SumDigits digits = dot_digits(Span<T>(x), Span<T>(y));
+    testing::for_each_hostile_environment([&] {
+        const PartialSum<T> dot_here = partial_dot(Span<T>(x), Span<T>(y)), sum_here = partial_sum(Span<T>(x));
+        EXPECT_EQ(std::memcmp(&dot_here.filter(), &dot.filter(), sizeof dot.filter()), 0);
+        EXPECT_EQ(std::memcmp(&sum_here.filter(), &sum.filter(), sizeof sum.filter()), 0);
+        EXPECT_EQ(dot_digits(Span<T>(x), Span<T>(y)).word, digits.word);
+    });
 }
 
 // Promise: partial.hpp, "A sum without any rounding, as integers"
