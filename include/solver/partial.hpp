@@ -20,6 +20,7 @@
 #include "solver/numeric/superaccumulator.hpp"
 
 #include <array>
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -75,7 +76,7 @@ struct SumDigits {
     explicit SumDigits(const Superaccumulator& sum) noexcept;
 
     void merge(const SumDigits& other) noexcept {
-        for (int k = 0; k < size; ++k) word[k] += other.word[k];
+        for (std::size_t k = 0; k < word.size(); ++k) word[k] += other.word[k];
     }
 
     /// RN(V), one rounding; RN(sqrt(V)); special values as in reduce.hpp.

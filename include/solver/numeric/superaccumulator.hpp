@@ -334,8 +334,8 @@ private:
     struct Place {
         Place() = default;
         SOLVER_HD explicit Place(std::uint32_t position) noexcept
-            : index(position / std::uint32_t{digit_bits}), shift(position % std::uint32_t{digit_bits}) {}
-        std::uint32_t index;
+            : index(static_cast<int>(position / std::uint32_t{digit_bits})), shift(position % std::uint32_t{digit_bits}) {}
+        int index;
         std::uint32_t shift;
     };
 
@@ -378,11 +378,10 @@ private:
         }
 
         SOLVER_HD bool any_bit_below(int position) const noexcept {
-            const Place at(position);
-            const int whole = static_cast<int>(at.index);
+            const Place at(static_cast<std::uint32_t>(position));
             std::uint64_t bits = 0;
-            for (int k = low; k < whole && k <= high; ++k) bits |= digit[k];
-            if (whole >= low && whole <= high) bits |= digit[whole] & ((std::uint64_t{1} << at.shift) - 1);
+            for (int k = low; k < at.index && k <= high; ++k) bits |= digit[k];
+            if (at.index >= low && at.index <= high) bits |= digit[at.index] & ((std::uint64_t{1} << at.shift) - 1);
             return bits != 0;
         }
 
@@ -428,7 +427,7 @@ private:
     }
 
     struct ThreeDigits {
-        std::uint32_t index;
+        int index;
         std::int64_t part[3];
     };
 
@@ -445,7 +444,7 @@ private:
     }
 
     SOLVER_HD void add_digits(const ThreeDigits& term) noexcept {
-        for (int i = 0; i < 3; ++i) digit_[term.index + static_cast<std::uint32_t>(i)] += term.part[i];
+        for (int i = 0; i < 3; ++i) digit_[term.index + i] += term.part[i];
     }
 
     SOLVER_HD void add_special(double x) noexcept { special_ = add_rn(special_, x); }
