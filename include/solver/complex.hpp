@@ -99,6 +99,10 @@ public:
     /// real().matrix() is asked for, as preconditioners and `solve` do. Throws InvalidArgument, and what cuda.hpp says.
     explicit SpmvPlan(const cuda::DeviceCsrView<Number>& a, const SpmvOptions& options = {});
 
+    /// A move is a copy, which shares the matrix.
+    SpmvPlan(const SpmvPlan&) = default;
+    SpmvPlan& operator=(const SpmvPlan&) = default;
+
     /// y = alpha A x + beta y; x has A.columns elements, y A.rows, and they must not overlap. Each component of y is rounded as
     /// a row of a real product is, with all of alpha and beta inside: exact is one rounding of
     /// Re y = ar Re(A x) - ai Im(A x) + br Re y - bi Im y, and of Im y in turn. alpha == 0 reads neither A nor x, beta == 0
@@ -158,6 +162,10 @@ public:
 
     /// Throws as the plan of a real matrix does.
     TriangularSolvePlan(const CsrView<Number>& a, Triangle triangle, Diagonal diagonal, const Device& device = Device::best());
+
+    /// A move is a copy, which shares the triangle.
+    TriangularSolvePlan(const TriangularSolvePlan&) = default;
+    TriangularSolvePlan& operator=(const TriangularSolvePlan&) = default;
 
     /// Solves A x = b. x may be b. Throws DimensionMismatch, InvalidArgument where they overlap in part.
     void solve(std::span<const Number> b, std::span<Number> x, Accuracy accuracy) const;

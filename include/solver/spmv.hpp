@@ -118,6 +118,10 @@ public:
     /// InvalidArgument unless one stride is 1 and the other at least the length of what it steps over.
     explicit SpmvPlan(const DenseView<T>& a, const Device& device = Device::best());
 
+    /// Copies share what was made of the matrix, and a move is a copy: no plan is ever empty.
+    SpmvPlan(const SpmvPlan&) = default;
+    SpmvPlan& operator=(const SpmvPlan&) = default;
+
     /// A matrix that would be gone before the plan is used.
     template <class... More>
     explicit SpmvPlan(CsrMatrix<T>&& a, const More&... more) = delete;

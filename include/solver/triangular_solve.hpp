@@ -49,6 +49,10 @@ class TriangularSolvePlan {
 public:
     TriangularSolvePlan(const CsrView<T>& a, Triangle triangle, Diagonal diagonal, const Device& device = Device::best());
 
+    /// Copies share what was made of the matrix, and a move is a copy: no plan is ever empty.
+    TriangularSolvePlan(const TriangularSolvePlan&) = default;
+    TriangularSolvePlan& operator=(const TriangularSolvePlan&) = default;
+
     /// A matrix that would be gone before the plan is used.
     template <class... More>
     TriangularSolvePlan(CsrMatrix<T>&& a, Triangle triangle, Diagonal diagonal, const More&... more) = delete;

@@ -306,6 +306,18 @@ TEST(ComplexPlan, RefusesBrokenMatrices) {
     testing::expect_broken_matrices_refused<double>([](const CsrView<double>& a) { complex_form(a); });
 }
 
+// Promise: complex.hpp, "A move is a copy, which shares the matrix"
+TEST(ComplexPlan, IsNeverEmpty) {
+    using C = Complex<double>;
+    const CsrMatrix<C> a{1, 1, {0, 1}, {0}, {C(0, 1)}};
+    SpmvPlan<C> plan(a.view(), Device::cpu(1));
+    { const SpmvPlan<C> moved(std::move(plan)); }
+    const std::vector<C> x{C(1)};
+    std::vector<C> y(1);
+    plan.multiply(1, x, 0, y, Accuracy::exact);
+    EXPECT_EQ(y[0], C(0, 1));
+}
+
 // Promise: complex.hpp, "It keeps a copy of the matrix, as real_form has it"
 // Promise: complex.hpp, "The plan of real_form(A): what takes real systems"
 // Promise: complex.hpp, "y = alpha A x + beta y for a product or two."

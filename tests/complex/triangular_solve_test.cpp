@@ -375,6 +375,19 @@ TYPED_TEST(ComplexTriangularSolve, RefusesBrokenMatricesAndVectorsThatOverlapInP
     plan.solve(first, first, Accuracy::exact);
 }
 
+// Promise: complex.hpp, "A move is a copy, which shares the triangle"
+TYPED_TEST(ComplexTriangularSolve, PlansAreNeverEmpty) {
+    using C = std::complex<TypeParam>;
+    const CsrMatrix<C> a{1, 1, {0, 1}, {0}, {C(0, 1)}};
+    TriangularSolvePlan<C> plan(a.view(), Triangle::lower, Diagonal::stored, Device::cpu(1));
+    const auto moved = std::make_unique<const TriangularSolvePlan<C>>(std::move(plan));
+    std::vector<C> x{C(1)};
+    plan.solve(x, x, Accuracy::exact);
+    EXPECT_EQ(x[0], C(0, -1));
+    moved->solve(x, x, Accuracy::exact);
+    EXPECT_EQ(x[0], C(-1, 0));
+}
+
 // Promise: complex.hpp, "Throws as the plan of a real matrix does"
 TYPED_TEST(ComplexTriangularSolve, SaysWhatIsWrong) {
     using T = TypeParam;

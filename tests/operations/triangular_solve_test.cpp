@@ -17,6 +17,7 @@
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace solver {
@@ -381,6 +382,20 @@ TYPED_TEST(TriangularSolve, RefusesBrokenMatrices) {
     for (const Triangle triangle : {Triangle::lower, Triangle::upper})
         testing::expect_broken_matrices_refused<T>(
             [&](const CsrView<T>& a) { TriangularSolvePlan<T>(a, triangle, Diagonal::stored, Device::cpu()); });
+}
+
+// Promise: triangular_solve.hpp, "Copies share what was made of the matrix"
+TYPED_TEST(TriangularSolve, PlansAreNeverEmpty) {
+    using T = TypeParam;
+    const CsrMatrix<T> a = matrix<T>(2, 2, {0, 1, 2}, {0, 1}, {2, 4});
+    TriangularSolvePlan<T> plan(a, Triangle::lower, Diagonal::stored, Device::cpu(1));
+    const TriangularSolvePlan<T> moved(std::move(plan));
+    const std::vector<T> b{2, 4}, ones{1, 1};
+    for (const TriangularSolvePlan<T>* const each : {static_cast<const TriangularSolvePlan<T>*>(&plan), &moved}) {
+        std::vector<T> x(2);
+        each->solve(b, x, Accuracy::exact);
+        EXPECT_EQ(x, ones);
+    }
 }
 
 // Promise: triangular_solve.hpp, "Solves A x = b."

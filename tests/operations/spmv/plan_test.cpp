@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "support/spmv_executions.hpp"
@@ -31,6 +32,25 @@ using testing::Spmv;
 
 using ValueTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Spmv, ValueTypes);
+
+// Promise: spmv.hpp, "Copies share what was made of the matrix"
+TYPED_TEST(Spmv, PlansAreNeverEmpty) {
+    using T = TypeParam;
+    const CsrMatrix<T> a{2, 2, {0, 1, 2}, {1, 0}, {T(2), T(3)}};
+    SpmvPlan<T> plan(a, Device::cpu(1));
+    const SpmvPlan<T> moved(std::move(plan));
+    SpmvPlan<T> assigned(a, Device::cpu(1));
+    assigned = std::move(plan);
+    const std::vector<T> x{1, 1}, expected{2, 3};
+    for (const SpmvPlan<T>* const each :
+         {static_cast<const SpmvPlan<T>*>(&plan), &moved, static_cast<const SpmvPlan<T>*>(&assigned)}) {
+        std::vector<T> y(2);
+        each->multiply(1, x, 0, y, Accuracy::exact);
+        EXPECT_EQ(y, expected);
+        EXPECT_EQ(each->rows(), 2);
+    }
+    EXPECT_EQ(plan.boundaries().data(), moved.boundaries().data());
+}
 
 /// With short rows, rows that threads share, and empty ones, in both storages.
 // Promise: spmv.hpp, "Keeps a view; the matrix must outlive"
