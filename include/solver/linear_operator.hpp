@@ -6,6 +6,7 @@
 #include "solver/krylov.hpp"
 #include "solver/preconditioner.hpp"
 
+#include <concepts>
 #include <cstdint>
 #include <span>
 
@@ -14,6 +15,11 @@ namespace solver {
 /// A square A by its products. Derive from it to bring your own.
 template <class T>
 class LinearOperator {
+    static_assert(
+        std::floating_point<T>,
+        "numbers are real: for complex ones write the operator that maps real_view(x) to real_view(A x) (complex.hpp), "
+        "and set KrylovOptions::complex_scalars");
+
 public:
     virtual ~LinearOperator() = default;
 

@@ -6,6 +6,7 @@
 #include "solver/krylov.hpp"
 #include "solver/spmv.hpp"
 
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -47,6 +48,10 @@ LeastSquaresResult lsmr(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std
 /// An A of any shape by its products and those with its transpose A'. Derive from it to bring your own.
 template <class T>
 class OperatorWithTranspose {
+    static_assert(std::floating_point<T>,
+                  "numbers are real: for complex ones write the operator that maps real_view(x) to real_view(A x), whose "
+                  "transpose is that of A^H (complex.hpp)");
+
 public:
     virtual ~OperatorWithTranspose() = default;
 

@@ -6,6 +6,7 @@
 #include "solver/device.hpp"
 #include "solver/views.hpp"
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -42,6 +43,10 @@ inline double operator_complexity(std::span<const LevelSummary> levels) {
 /// What an iterative method needs of a preconditioner. Implement it to bring your own.
 template <class T>
 class Preconditioner {
+    static_assert(std::floating_point<T>,
+                  "numbers are real: give the real form of a complex matrix, SpmvPlan<std::complex<T>>::real(), and real_view "
+                  "of vectors, or call `solve`, which takes complex ones (complex.hpp)");
+
 public:
     virtual ~Preconditioner() = default;
 
