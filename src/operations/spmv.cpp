@@ -47,6 +47,12 @@ void require_valid(const SpmvTask<T>& task, const SpmvPlan<T>& plan) {
     if (task.beta != T(0)) require_same_or_apart<T>("spmv", "y", task.y, "y_in", task.y_in);
 }
 
+/// Throws InvalidArgument for numbers that are no kernel or no storage.
+void refuse_unknown(const SpmvOptions& options) {
+    static_cast<void>(to_string(options.kernel));
+    static_cast<void>(to_string(options.storage));
+}
+
 /// A view that has the sizes of a device's matrix, and nothing that may be read.
 template <class T>
 CsrView<T> sizes_of(const cuda::DeviceCsrView<T>& a) {
@@ -99,6 +105,7 @@ SpmvPlan<T>::SpmvPlan(const CsrView<T>& a, const Device& device, SpmvKernel kern
 template <class T>
 SpmvPlan<T>::SpmvPlan(const CsrView<T>& a, const Device& device, const SpmvOptions& options)
     : device_(device), kernel_(options.kernel) {
+    refuse_unknown(options);
     require_array_lengths("SpMV plan", a);
     if (!options.is_checked) check(a, device);
     if (device.kind() == Device::Kind::cuda)
@@ -110,6 +117,7 @@ SpmvPlan<T>::SpmvPlan(const CsrView<T>& a, const Device& device, const SpmvOptio
 template <class T>
 SpmvPlan<T>::SpmvPlan(const cuda::DeviceCsrView<T>& a, const SpmvOptions& options)
     : device_(Device::cuda(a.device)), kernel_(options.kernel) {
+    refuse_unknown(options);
     cuda::check(a);
     store_on_device(sizes_of(a), std::make_shared<cuda::SpmvOnDevice<T>>(a, options.kernel), options);
 }
@@ -183,6 +191,7 @@ std::shared_ptr<cuda::SpmvOnDevice<T>> SpmvPlan<T>::on_device() const {
 template <class T>
 void SpmvPlan<T>::multiply(std::span<const SpmvTask<T>> tasks, Accuracy accuracy) const {
     const cpu::FloatingPointGuard guard;
+    static_cast<void>(to_string(accuracy));  // refuses a number that is no mode
     std::vector<SpmvTask<T>> products;
     for (const SpmvTask<T>& task : tasks) require_valid(task, *this);
     for (const SpmvTask<T>& task : tasks) {

@@ -64,6 +64,21 @@ TYPED_TEST(Spmv, RefusesBrokenMatricesUnlessItIsNotToLook) {
     EXPECT_NO_THROW(SpmvPlan<T>(one_column.view(), Device::cpu(1), SpmvOptions{.is_checked = true}));
 }
 
+/// Numbers that C would hand over.
+TYPED_TEST(Spmv, RefusesNumbersThatNameNothing) {
+    using T = TypeParam;
+    using ::testing::ThrowsMessage;
+    const CsrMatrix<T> a{1, 1, {0, 1}, {0}, {T(1)}};
+    EXPECT_THAT([&] { SpmvPlan<T>(a, Device::cpu(1), static_cast<SpmvKernel>(9)); },
+                ThrowsMessage<InvalidArgument>("spmv: there is no kernel number 9"));
+    EXPECT_THAT([&] { SpmvPlan<T>(a, Device::cpu(1), SpmvOptions{.storage = static_cast<SpmvStorage>(9)}); },
+                ThrowsMessage<InvalidArgument>("spmv: there is no storage number 9"));
+    const std::vector<T> x(1);
+    std::vector<T> y(1);
+    EXPECT_THAT([&] { SpmvPlan<T>(a, Device::cpu(1)).multiply(1, x, 0, y, static_cast<Accuracy>(9)); },
+                ThrowsMessage<InvalidArgument>("accuracy: there is no mode number 9"));
+}
+
 // Promise: spmv.hpp, "Throws DimensionMismatch, InvalidArgument where y"
 TYPED_TEST(Spmv, SaysWhichVectorHasTheWrongLength) {
     using T = TypeParam;
