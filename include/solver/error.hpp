@@ -44,7 +44,9 @@ public:
 class FileError : public Error {
 public:
     FileError(const std::string& path, std::int64_t line, const std::string& message)
-        : Error(path + (line > 0 ? std::string(":").append(std::to_string(line)) : "") + ": " + message), line_(line) {}
+        : Error((path.empty() ? "''" : path) + (line > 0 ? std::string(":").append(std::to_string(line)) : "") + ": " +
+                message),
+          line_(line) {}
 
     /// Counted from 1; 0 where no line is to blame.
     std::int64_t line() const { return line_; }

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,9 @@ std::string_view to_string(KrylovMethod method);
 
 /// The inverse of to_string. Throws InvalidArgument that lists the choices.
 KrylovMethod krylov_method_from_text(std::string_view text);
+
+/// As krylov_method_from_text, but nothing for "auto", which is listed first.
+std::optional<KrylovMethod> krylov_method_or_auto_from_text(std::string_view text);
 
 /// How the iteration ended. None of these is an exception: x holds the best iterate.
 enum class SolveStatus {

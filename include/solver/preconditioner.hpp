@@ -102,6 +102,9 @@ std::string_view to_string(PreconditionerKind kind);
 /// The inverse of to_string. Throws InvalidArgument that lists the choices.
 PreconditionerKind preconditioner_from_text(std::string_view text);
 
+/// As preconditioner_from_text, but nothing for "auto", which is listed first.
+std::optional<PreconditionerKind> preconditioner_or_auto_from_text(std::string_view text);
+
 /// What multigrid may be told.
 struct AmgOptions {
     /// Of a connection, by the strongest of its row, to be aggregated along: from 0 to 1, and where none is given 1/2 where A

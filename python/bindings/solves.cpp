@@ -68,10 +68,8 @@ nb::dict in_python(const SolutionProof& proof) {
 
 SolveOptions options_of(const nb::dict& given) {
     SolveOptions options;
-    const auto kind = nb::cast<std::string>(given["preconditioner"]);
-    if (kind != "auto") options.preconditioner = preconditioner_from_text(kind);
-    const auto method = nb::cast<std::string>(given["method"]);
-    if (method != "auto") options.method = krylov_method_from_text(method);
+    options.preconditioner = preconditioner_or_auto_from_text(nb::cast<std::string>(given["preconditioner"]));
+    options.method = krylov_method_or_auto_from_text(nb::cast<std::string>(given["method"]));
     options.profile = cost_profile_from_text(nb::cast<std::string>(given["profile"]));
     options.factors.memory_limit = nb::cast<std::int64_t>(given["memory_limit"]);
     options.guarantee = guarantee_from_text(nb::cast<std::string>(given["guarantee"]));

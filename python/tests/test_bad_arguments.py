@@ -103,6 +103,7 @@ REFUSED = {
     "half an iteration": (lambda: sb.solve(A, b, maxiter=2.5), "maxiter is 2.5"),
     "too many iterations": (lambda: sb.solve(A, b, maxiter=10**30), "expected a whole number"),
     "a preconditioner": (lambda: sb.solve(A, b, preconditioner=3), "preconditioner is 3; expected 'auto', 'none'"),
+    "an unknown preconditioner": (lambda: sb.solve(A, b, preconditioner="ilu"), "'ilu' is not known; choose auto, none, "),
     "a preconditioner of floats": (
         lambda: sb.solve(A, b, preconditioner=sb.Preconditioner(A.astype("f4"), "klu")),
         "made for float32, and the matrix is solved in float64",

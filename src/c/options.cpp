@@ -39,9 +39,8 @@ solver_options options_or_default(const solver_options* options, const char* fun
 
 SolveOptions options_from_c(const solver_options& given, std::vector<bool>& stopped, const char* function) {
     SolveOptions options;
-    const std::string_view kind = or_automatic(given.preconditioner), method = or_automatic(given.method);
-    if (kind != "auto") options.preconditioner = preconditioner_from_text(kind);
-    if (method != "auto") options.method = krylov_method_from_text(method);
+    options.preconditioner = preconditioner_or_auto_from_text(or_automatic(given.preconditioner));
+    options.method = krylov_method_or_auto_from_text(or_automatic(given.method));
     options.profile = cost_profile_from_text(or_automatic(given.profile));
     options.guarantee = given.guarantee == nullptr ? Guarantee::none : guarantee_from_text(given.guarantee);
     options.factors = factors_from_c(given.factors, function);

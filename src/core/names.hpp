@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,14 +26,22 @@ std::string_view name_of(Enum value, const Name<Enum> (&names)[count], std::stri
     throw InvalidArgument(fmt::format("{} number {}", none_such, static_cast<int>(value)));
 }
 
-/// The value of that name. `what` says in the message what of an unknown name: "SpMV kernel".
+/// The value of that name. `what` says in the message what of an unknown name: "SpMV kernel"; `choices` is what may be chosen
+/// besides.
 template <class Enum, std::size_t count>
-Enum value_of(std::string_view name, const Name<Enum> (&names)[count], std::string_view what) {
+Enum value_of(std::string_view name, const Name<Enum> (&names)[count], std::string_view what, std::string choices = {}) {
     for (const Name<Enum>& each : names)
         if (name == each.name) return each.value;
-    std::string choices(names[0].name);
-    for (std::size_t i = 1; i < count; ++i) choices.append(i + 1 < count ? ", " : " or ").append(names[i].name);
+    for (std::size_t i = 0; i < count; ++i)
+        choices.append(choices.empty() ? "" : i + 1 < count ? ", " : " or ").append(names[i].name);
     throw InvalidArgument(fmt::format("{} '{}' is not known; choose {}", what, name, choices));
+}
+
+/// Nothing for "auto".
+template <class Enum, std::size_t count>
+std::optional<Enum> value_or_auto(std::string_view name, const Name<Enum> (&names)[count], std::string_view what) {
+    if (name == "auto") return std::nullopt;
+    return value_of(name, names, what, "auto");
 }
 
 }  // namespace solver

@@ -34,8 +34,8 @@ void require_triangle(const CsrView<T>& a, Triangle triangle, Diagonal diagonal)
         for (std::int64_t k = first; k < last; ++k) {
             const std::int64_t column = a.column_indices[k];
             if (is_beyond(row, column))
-                throw InvalidArgument(fmt::format("triangular solve: entry ({}, {}) lies beyond the diagonal of a {} triangle",
-                                                  row + 1, column + 1, triangle == Triangle::lower ? "lower" : "upper"));
+                throw InvalidArgument(fmt::format("triangular solve: entry ({}, {}) lies beyond the diagonal of {} triangle",
+                                                  row + 1, column + 1, triangle == Triangle::lower ? "a lower" : "an upper"));
             if (k > first && a.column_indices[k - 1] >= column)
                 throw InvalidArgument(
                     fmt::format("triangular solve: the columns of row {} do not rise; sort them, and have each once", row + 1));

@@ -21,6 +21,10 @@ std::string_view to_string(KrylovMethod method) { return name_of(method, krylov_
 
 KrylovMethod krylov_method_from_text(std::string_view text) { return value_of(text, krylov_method_names, "method"); }
 
+std::optional<KrylovMethod> krylov_method_or_auto_from_text(std::string_view text) {
+    return value_or_auto(text, krylov_method_names, "method");
+}
+
 std::string_view to_string(SolveStatus status) { return name_of(status, solve_status_names, "krylov: there is no status"); }
 
 }  // namespace solver

@@ -41,6 +41,10 @@ PreconditionerKind preconditioner_from_text(std::string_view text) {
     return value_of(text, preconditioner_kind_names, "preconditioner");
 }
 
+std::optional<PreconditionerKind> preconditioner_or_auto_from_text(std::string_view text) {
+    return value_or_auto(text, preconditioner_kind_names, "preconditioner");
+}
+
 template <class T>
 std::unique_ptr<cuda::DevicePreconditioner<T>> Preconditioner<T>::on_device(int) const {
     return nullptr;

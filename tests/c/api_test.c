@@ -866,6 +866,13 @@ static void prove(void) {
     solver_options options = options_with("none");
     solver_result* result = NULL;
     solver_proof proof = {.size = sizeof proof};
+    options.preconditioner = "ilu";
+    CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, &result), SOLVER_INVALID_ARGUMENT, "choose auto, none, ");
+    options.preconditioner = "none";
+    options.method = "qmr";
+    CHECK_REFUSED(solver_solve(matrix, NULL, 1, b, x, NULL, &options, &result), SOLVER_INVALID_ARGUMENT,
+                  "choose auto, bicgstab, ");
+    options.method = NULL;
     CHECK_OK(solver_solve(matrix, NULL, 1, b, x, NULL, &options, &result));
     CHECK_OK(solver_result_proof(result, 0, &proof));
     CHECK(proof.status == SOLVER_PROOF_NOT_ASKED && strlen(proof.reason) == 0 && proof.backward_error < 0 &&

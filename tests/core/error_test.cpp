@@ -23,5 +23,11 @@ TEST(Errors, HaveOneBase) {
     EXPECT_STREQ(NotSupported("words").what(), "words");
 }
 
+// Promise: error.hpp, "The text begins with"
+TEST(Errors, ShowThatANameIsEmpty) {
+    EXPECT_STREQ(FileError("a.mtx", 3, "words").what(), "a.mtx:3: words");
+    EXPECT_STREQ(FileError("", 0, "words").what(), "'': words");
+}
+
 }  // namespace
 }  // namespace solver

@@ -445,6 +445,15 @@ TEST(KrylovMethods, AreKnownByTheirNames) {
     }
 }
 
+// Promise: krylov.hpp, "As krylov_method_from_text, but nothing for"
+TEST(KrylovMethods, NamesMayLeaveTheChoiceToTheLibrary) {
+    EXPECT_EQ(krylov_method_or_auto_from_text("auto"), std::nullopt);
+    EXPECT_EQ(krylov_method_or_auto_from_text("idr"), KrylovMethod::idr);
+    EXPECT_THAT([] { krylov_method_or_auto_from_text("qmr"); },
+                ::testing::ThrowsMessage<InvalidArgument>(
+                    "method 'qmr' is not known; choose auto, bicgstab, cg, gmres, minres, idr, bicgstab2 or cocg"));
+}
+
 // Promise: krylov.hpp, ""converged", "iteration limit", "breakdown""
 TEST(SolveStatuses, HaveNames) {
     using enum SolveStatus;

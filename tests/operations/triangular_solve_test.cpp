@@ -356,7 +356,7 @@ TYPED_TEST(TriangularSolve, SaysWhatIsWrongWithAMatrix) {
     EXPECT_EQ(message(wide, lower, stored), "triangular solve: A is 1 x 2; it must be square");
     const M full = matrix<T>(2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, 2, 3, 4});
     EXPECT_EQ(message(full, lower, stored), "triangular solve: entry (1, 2) lies beyond the diagonal of a lower triangle");
-    EXPECT_EQ(message(full, upper, stored), "triangular solve: entry (2, 1) lies beyond the diagonal of a upper triangle");
+    EXPECT_EQ(message(full, upper, stored), "triangular solve: entry (2, 1) lies beyond the diagonal of an upper triangle");
     const M lacking = matrix<T>(3, 3, {0, 1, 2, 4}, {0, 0, 0, 2}, {1, 2, 3, 4});
     EXPECT_EQ(message(lacking, lower, stored), "triangular solve: row 2 has no diagonal entry");
     const M empty_row = matrix<T>(2, 2, {0, 1, 1}, {0}, {1});

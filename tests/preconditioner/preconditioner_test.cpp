@@ -352,6 +352,15 @@ TEST(Preconditioner, NamesAreReadBack) {
                     "preconditioner 'ilu' is not known; choose none, jacobi, ilu0, isai, ilut, klu, amg or schur"));
 }
 
+// Promise: preconditioner.hpp, "As preconditioner_from_text, but nothing for"
+TEST(Preconditioner, NamesMayLeaveTheChoiceToTheLibrary) {
+    EXPECT_EQ(preconditioner_or_auto_from_text("auto"), std::nullopt);
+    EXPECT_EQ(preconditioner_or_auto_from_text("schur"), PreconditionerKind::schur);
+    EXPECT_THAT([] { preconditioner_or_auto_from_text("ilu"); },
+                ::testing::ThrowsMessage<InvalidArgument>(
+                    "preconditioner 'ilu' is not known; choose auto, none, jacobi, ilu0, isai, ilut, klu, amg or schur"));
+}
+
 // Promise: preconditioner.hpp, "M = I"
 TEST(Preconditioner, NoneCopies) {
     const CsrMatrix<double> a{2, 2, {0, 1, 2}, {0, 1}, {3, 7}};
