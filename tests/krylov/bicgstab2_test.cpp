@@ -88,7 +88,7 @@ TEST(Bicgstab2, SolvesWhereAllEigenvaluesAreImaginary) {
         options.max_iterations = 60;
         const auto solved = solve_by(KrylovMethod::bicgstab2, problem, options);
         EXPECT_EQ(solved.result.status, SolveStatus::converged);
-        EXPECT_EQ(solved.result.restarts, 0);
+        EXPECT_TRUE(solved.result.restarts == 0 || accuracy == Accuracy::fast);  // whose roundings are the machine's
         expect_honest(problem, solved, options);
         EXPECT_NE(solve_by(KrylovMethod::bicgstab, problem, options).result.status, SolveStatus::converged);
     }
