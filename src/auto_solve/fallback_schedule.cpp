@@ -1,5 +1,7 @@
 #include "auto_solve/fallback_schedule.hpp"
 
+#include "auto_solve/obstacle.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -105,7 +107,7 @@ void FallbackSchedule::choose_by_analysis(std::span<const Attempt> attempts) {
     const bool is_cheap = preparation.fill->flops <= cheap_flops_per_entry * nonzeros;
     const bool ilut_keeps_all = facts_.fill_factor * nonzeros >= rows * rows;
     if (preparation.structural_rank < facts_.matrix.rows) {
-        at_the_end_ = GiveUp::when_stuck;  // there is a solution for some b only
+        is_structurally_singular_ = true;
         add(Kind::ilut, share_of(Kind::ilut, budget));
     } else {
         if (!is_cheap) add_schur_if_it_pays(complete);
@@ -205,6 +207,13 @@ double FallbackSchedule::steps_an_iteration(Kind kind) const {
 
 double FallbackSchedule::cost_of_iteration(Kind kind) const { return steps_an_iteration(kind) * costs_.step(kind); }
 
+/// As far as its structure or its complete factors tell.
+bool FallbackSchedule::has_solution_for_some_b_only(std::span<const Attempt> attempts) const {
+    return is_structurally_singular_ || std::ranges::any_of(attempts, [&](const Attempt& attempt) {
+               return found_singular(attempt, facts_.least_pivot_ratio);
+           });
+}
+
 /// The attempt that gained most digits per operation, again, with what is left of the iterations.
 std::optional<Candidate> FallbackSchedule::best_so_far(std::span<const Attempt> attempts) const {
     std::optional<Candidate> best;
@@ -216,8 +225,9 @@ std::optional<Candidate> FallbackSchedule::best_so_far(std::span<const Attempt> 
                             (static_cast<double>(result.iterations) * cost_of_iteration(attempt.preconditioner));
         if (!(gain > most)) continue;
         most = gain;
-        best = Candidate{attempt.preconditioner, no_limit, at_the_end_};
+        best = Candidate{attempt.preconditioner, no_limit, GiveUp::never};
     }
+    if (best && has_solution_for_some_b_only(attempts)) best->give_up = GiveUp::when_stuck;
     return best;
 }
 

@@ -34,6 +34,7 @@ struct ScheduleFacts {
     bool one_product_a_step = false;  ///< of the method that is taken where the preconditioner is symmetric as A is
     bool definite_only = false;       ///< whether that one needs a positive definite preconditioner
     CostProfile profile = CostProfile::processor;
+    double least_pivot_ratio = 0;  ///< of complete factors; below it A is singular as far as its precision can tell
     std::function<bool(std::int64_t steps)> has_rows_beyond;                    ///< see reach.hpp
     std::function<bool()> begins_at_zero;                                       ///< every x is zero and no b is
     std::function<FillPrediction(const preparation::IsEnough&)> fill_estimate;  ///< cheap (preparation/fill_estimate.hpp)
@@ -73,6 +74,7 @@ private:
     std::int64_t share_of(PreconditionerKind kind, double budget) const;
     double steps_an_iteration(PreconditionerKind kind) const;
     double cost_of_iteration(PreconditionerKind kind) const;
+    bool has_solution_for_some_b_only(std::span<const Attempt> attempts) const;
     std::optional<Candidate> best_so_far(std::span<const Attempt> attempts) const;
 
     ScheduleFacts facts_;
@@ -81,9 +83,9 @@ private:
     std::vector<Candidate> candidates_;
     Stage stage_ = Stage::complete;
     bool automatic_ = false;
-    bool has_no_trial_ = false;          ///< since that would be in vain
-    bool is_trial_too_short_ = false;    ///< for several right-hand sides
-    GiveUp at_the_end_ = GiveUp::never;  ///< for what is tried last
+    bool has_no_trial_ = false;        ///< since that would be in vain
+    bool is_trial_too_short_ = false;  ///< for several right-hand sides
+    bool is_structurally_singular_ = false;
 };
 
 }  // namespace solver

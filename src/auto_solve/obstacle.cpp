@@ -24,6 +24,8 @@ constexpr std::string_view nearly_singular = "singular as far as this precision 
 constexpr std::string_view for_some_b =
     "; there is a solution only for some b, which least squares find as they do others (lstsq, --least-squares)";
 
+constexpr std::string_view for_any_b = ", least squares (lstsq, --least-squares) find an x for any b";
+
 std::string counted(const Occurrences& found, const char* what, const char* of) {
     return fmt::format("{} {}{}, the first is {} (counted from 1{})", found.count, what, found.count == 1 ? "" : "s",
                        found.first + 1, of);
@@ -91,18 +93,30 @@ std::string obstacle(const SpmvPlan<T>& a, std::span<const Attempt> attempts, bo
     for (const Attempt& attempt : attempts) {
         if (attempt.preconditioner != PreconditionerKind::klu) continue;
         if (!attempt.refusal.empty()) return refused_by_klu(attempt.refusal);
+        const bool is_singular = found_singular(attempt, least_pivot_ratio<T>(a.rows()));
         if (attempt.pivot_ratio < least_of_well_conditioned)
             return fmt::format(
                 "A is {}: of the pivots of its complete factors, scaled, the smallest is {:.1e} times the largest; a guarantee "
-                "('rounded', --rounded) works in more precision",
-                attempt.pivot_ratio < least_pivot_ratio<T>(a.rows()) ? nearly_singular : ill_conditioned, attempt.pivot_ratio);
+                "('rounded', --rounded) works in more precision{}",
+                is_singular ? nearly_singular : ill_conditioned, attempt.pivot_ratio, is_singular ? for_any_b : "");
     }
     return "";
 }
 
+bool found_singular(const Attempt& attempt, double least_pivot_ratio) {
+    if (attempt.preconditioner != PreconditionerKind::klu) return false;
+    return attempt.refusal.empty() ? attempt.pivot_ratio < least_pivot_ratio
+                                   : attempt.refusal.ends_with(instead_where_singular);
+}
+
 std::string obstacle_of_nonsingular(std::string obstacle) {
-    const std::size_t found = obstacle.find(nearly_singular);
-    return found == std::string::npos ? obstacle : obstacle.replace(found, nearly_singular.size(), ill_conditioned);
+    const auto replace = [&](std::string_view words, std::string_view others) {
+        if (const std::size_t found = obstacle.find(words); found != std::string::npos)
+            obstacle.replace(found, words.size(), others);
+    };
+    replace(nearly_singular, ill_conditioned);
+    replace(for_any_b, "");
+    return obstacle;
 }
 
 template std::string obstacle(const SpmvPlan<float>&, std::span<const Attempt>, bool);

@@ -25,6 +25,9 @@ double least_pivot_ratio(std::int64_t rows) {
     return static_cast<double>(rows) * unit_roundoff<T>;
 }
 
+/// Whether these were complete factors that could not be made of a singular A, or whose pivots say that it is singular.
+bool found_singular(const Attempt& attempt, double least_pivot_ratio);
+
 /// The obstacle of an A that was proven to be nonsingular since it was told.
 std::string obstacle_of_nonsingular(std::string obstacle);
 

@@ -105,6 +105,7 @@ void SystemSolver<T>::attempt_in(std::unique_ptr<System<T, V>>& system, Attempts
                                .one_product_a_step = method.best() != KrylovMethod::bicgstab,
                                .definite_only = needs_definite(method.best()),
                                .profile = chosen_profile(options_, a_.device()),
+                               .least_pivot_ratio = least_pivot_ratio<T>(a_.rows()),
                                .has_rows_beyond = reach_of(a_),
                                .begins_at_zero = [&] { return iterates.begin_at_zero(); },
                                .fill_estimate =

@@ -263,6 +263,31 @@ TEST(FallbackSchedule, EndsWithWhatGainedMostPerOperation) {
     EXPECT_FALSE(schedule.next(attempts));
 }
 
+// Promise: solve.hpp, "Where complete factors say that A is singular, as far as"
+TEST(FallbackSchedule, EndsWhereTheResidualStandsStillIfFactorsSayThatAIsSingular) {
+    Attempt regular = attempt(Kind::klu, 10, 0.9), vanishing = regular, refused = regular, too_large = regular;
+    regular.pivot_ratio = 2e-13;
+    vanishing.pivot_ratio = 0.9e-13;
+    refused.refusal = "preconditioner klu: pivot 3 is zero; use ilut or none";
+    too_large.refusal = "preconditioner klu: too much memory";
+    refused.results.clear();
+    too_large.results.clear();
+    for (const Attempt& of_klu : {regular, vanishing, refused, too_large}) {
+        Case small{predicted(900, 1e4, 1e5)};
+        ScheduleFacts facts = small.facts(900);
+        facts.least_pivot_ratio = 1e-13;
+        FallbackSchedule schedule(facts);
+        std::vector<Attempt> attempts;
+        for (const Attempt& made : {of_klu, attempt(Kind::ilut, 10, 0.8, 0.9), attempt(Kind::ilu0, 10, 1e-3, 0.8),
+                                    attempt(Kind::jacobi, 10, 0.9e-3, 1e-3)}) {
+            ASSERT_TRUE(schedule.next(attempts));
+            attempts.push_back(made);
+        }
+        const bool is_singular = of_klu.pivot_ratio == 0.9e-13 || of_klu.refusal == refused.refusal;
+        EXPECT_EQ(schedule.next(attempts)->give_up, is_singular ? GiveUp::when_stuck : GiveUp::never) << of_klu.refusal;
+    }
+}
+
 TEST(FallbackSchedule, TriesNothingAgainWhereNothingGained) {
     Case small{predicted(900, 1e4, 1e5)};
     FallbackSchedule schedule(small.facts(900));
