@@ -137,8 +137,9 @@ private:
         const double factors = gram->cost_of_factors();
         const double affordable =
             std::min(factors / costs_.step(), static_cast<double>(options_.iteration.max_iterations - result_.iterations) / 4);
-        while (!is_done() && iterations_at_this_rate() <= affordable)  // which may rise meanwhile: in the end it ends this
-            attempt(static_cast<std::int64_t>(2 * iterations_at_this_rate()));
+        for (double likely = iterations_at_this_rate();  // which may rise meanwhile: in the end it ends this
+             !is_done() && result_.status != SolveStatus::stagnated && likely <= affordable; likely = iterations_at_this_rate())
+            attempt(static_cast<std::int64_t>(2 * likely));
         if (is_done() || factors > costs_.most()) return true;
         const std::unique_ptr<Preconditioner<T>> inverse = gram->factor();
         if (!inverse) return true;

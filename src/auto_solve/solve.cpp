@@ -28,10 +28,10 @@ SolveReport solve_unknowns(const SpmvPlan<T>& a, std::vector<Unknown<T>>& unknow
     SolveReport report;
     if (suit_device<T>(a, unknowns)) {
         const VectorsOnDevice<T> there(a.device(), unknowns);
-        report = solver.solve(there.unknowns());
+        report = solver.solve_compatible_parts(there.unknowns());
         there.bring_back();
     } else {
-        report = solver.solve(unknowns);
+        report = solver.solve_compatible_parts(unknowns);
     }
     for (std::size_t j = 0; j < unknowns.size(); ++j) round_to_double(a, unknowns[j], options.iteration, report.results[j]);
     return report;

@@ -1,6 +1,7 @@
 #include "auto_solve/system_solver.hpp"
 
 #include "auto_solve/attempts.hpp"
+#include "auto_solve/compatible_part.hpp"
 #include "auto_solve/fallback_schedule.hpp"
 #include "auto_solve/fetched_rows.hpp"
 #include "auto_solve/iterates.hpp"
@@ -13,6 +14,7 @@
 #include "solver/error.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <future>
 #include <optional>
@@ -91,29 +93,30 @@ template <class V>
 void SystemSolver<T>::attempt_in(std::unique_ptr<System<T, V>>& system, Attempts<T>& attempts, Iterates<T>& iterates,
                                  std::int64_t max_iterations) {
     system = std::make_unique<System<T, V>>(a_, preparation_, options_);
-    const MatrixFacts facts = options_.preconditioner && options_.method ? MatrixFacts{} : facts_of(a_);
+    const MatrixFacts& facts = this->facts();
     MethodChoice method(options_.method, facts, options_.iteration.complex_scalars);
     if (options_.preconditioner) {
         FallbackSchedule only(*options_.preconditioner);
         return attempts.run(*system, only, method, max_iterations);
     }
     const std::int64_t columns = attempts.columns_left();
-    FallbackSchedule schedule({.matrix = facts,
-                               .tolerance = iterates.least_tolerance(),
-                               .columns = columns,
-                               .fill_factor = options_.factors.fill_factor,
-                               .one_product_a_step = method.best() != KrylovMethod::bicgstab,
-                               .definite_only = needs_definite(method.best()),
-                               .profile = chosen_profile(options_, a_.device()),
-                               .least_pivot_ratio = least_pivot_ratio<T>(a_.rows()),
-                               .has_rows_beyond = reach_of(a_),
-                               .begins_at_zero = [&] { return iterates.begin_at_zero(); },
-                               .fill_estimate =
-                                   [&](const IsEnough& is_enough) {
-                                       return estimate_fill(a_, likely_preconditioner(facts, columns), *system,
-                                                            options_.iteration.complex_scalars, is_enough);
-                                   },
-                               .preparation = [&]() -> const Preparation& { return system->preparation(); }});
+    FallbackSchedule schedule(
+        {.matrix = facts,
+         .tolerance = iterates.least_tolerance(),
+         .columns = columns,
+         .fill_factor = options_.factors.fill_factor,
+         .one_product_a_step = method.best() != KrylovMethod::bicgstab,
+         .definite_only = needs_definite(method.best()),
+         .profile = chosen_profile(options_, a_.device()),
+         .least_pivot_ratio = std::min(least_pivot_ratio<T>(a_.rows()), std::sqrt(static_cast<double>(unit_roundoff<T>))),
+         .has_rows_beyond = reach_of(a_),
+         .begins_at_zero = [&] { return iterates.begin_at_zero(); },
+         .fill_estimate =
+             [&](const IsEnough& is_enough) {
+                 return estimate_fill(a_, likely_preconditioner(facts, columns), *system, options_.iteration.complex_scalars,
+                                      is_enough);
+             },
+         .preparation = [&]() -> const Preparation& { return system->preparation(); }});
     attempts.run(*system, schedule, method, max_iterations);
 }
 
@@ -139,6 +142,20 @@ SolveReport SystemSolver<T>::solve(std::vector<Unknown<T>> unknowns) {
     if (report.obstacle.empty() && !std::ranges::all_of(report.results, is_solved))
         report.obstacle = obstacle(a_, report.attempts, options_.iteration.complex_scalars);
     return report;
+}
+
+template <class T>
+SolveReport SystemSolver<T>::solve_compatible_parts(std::vector<Unknown<T>> unknowns) {
+    const CompatibleParts<T> parts(a_, facts(), unknowns, options_.iteration);
+    SolveReport report = solve(std::move(unknowns));
+    parts.tell(report);
+    return report;
+}
+
+template <class T>
+const MatrixFacts& SystemSolver<T>::facts() {
+    if (!facts_) facts_ = options_.preconditioner && options_.method ? MatrixFacts{} : facts_of(a_);
+    return *facts_;
 }
 
 template <class T>

@@ -2,6 +2,7 @@
 
 /// One matrix and what has been made to solve systems with it.
 
+#include "auto_solve/matrix_facts.hpp"
 #include "auto_solve/system.hpp"
 #include "krylov/run.hpp"
 #include "solver/preparation.hpp"
@@ -29,6 +30,9 @@ public:
     /// Attempts along the schedule.
     SolveReport solve(std::vector<Unknown<T>> unknowns);
 
+    /// solve, of the compatible part of each b that has another one (compatible_part.hpp).
+    SolveReport solve_compatible_parts(std::vector<Unknown<T>> unknowns);
+
     /// Whether the last attempt of `solve` made iterations.
     bool can_solve_again() const {
         return (mixed_ && mixed_->has_preconditioner()) || (system_ && system_->has_preconditioner());
@@ -53,10 +57,14 @@ private:
     void attempt_in(std::unique_ptr<System<T, V>>& system, Attempts<T>& attempts, Iterates<T>& iterates,
                     std::int64_t max_iterations);
 
+    /// Of A; none where method and preconditioner are named.
+    const MatrixFacts& facts();
+
     void remember(std::span<const Attempt> attempts);
 
     const SpmvPlan<T>& a_;
     const SolveOptions& options_;
+    std::optional<MatrixFacts> facts_;
     std::optional<Preparation> preparation_;
     std::unique_ptr<System<T, T>> system_;
     std::unique_ptr<System<T, float>> mixed_;  ///< where the last attempt was mixed

@@ -3,6 +3,7 @@
 #include "solver/bicgstab.hpp"
 #include "solver/cg.hpp"
 #include "solver/complex.hpp"
+#include "solver/csr_matrix.hpp"
 #include "solver/error.hpp"
 
 #include <gmock/gmock.h>
@@ -74,6 +75,27 @@ void expect_the_same(const CsrView<T>& a, const DenseMatrix<T>& b, const DenseMa
 
 SolveOptions exact(double tolerance) {
     return {.iteration = {.accuracy = Accuracy::exact, .tolerance = tolerance, .keep_history = true}};
+}
+
+/// A path of 2000 nodes maps constants to zero; b has a mean.
+TEST_F(CudaSolve, SolvesForTheCompatiblePartOfB) {
+    std::vector<Entry<double>> entries;
+    for (std::int32_t i = 0; i + 1 < 2000; ++i)
+        for (const auto& entry : {Entry<double>{i, i, 1}, {i + 1, i + 1, 1}, {i, i + 1, -1}, {i + 1, i, -1}})
+            entries.push_back(entry);
+    const auto a = csr_from_entries<double>(2000, 2000, entries);
+    DenseMatrix<double> b{a.rows, 2, {}};
+    for (int i = 0; i < 4000; ++i) b.values.push_back(i % 7);
+    const SolveOptions options = exact(1e-10);
+    expect_the_same<double>(a.view(), b, zeros_like(b), false, options);
+    DenseMatrix<double> here = zeros_like(b), there = zeros_like(b);
+    DenseMatrix<double>* const no_low = nullptr;
+    const SolveReport expected = solve(SpmvPlan<double>(a, Device::cpu(2)), b, here, no_low, options);
+    const SolveReport found = solve(SpmvPlan<double>(a, Device::cuda(0)), b, there, no_low, options);
+    EXPECT_EQ(expected.result().status, SolveStatus::stagnated);
+    EXPECT_EQ(found.obstacle, expected.obstacle);
+    EXPECT_EQ(difference(found.result(), expected.result()), "");
+    EXPECT_EQ(there.values, here.values);
 }
 
 // Promise: cuda/solve.hpp, "What is promised, the bits and the errors are those"
