@@ -49,24 +49,6 @@ Precision precision_from_text(std::string_view text) {
     throw InvalidArgument("expected double, single or mixed");
 }
 
-std::optional<PreconditionerKind> automatic_or_kind(std::string_view text) {
-    if (text == "auto") return std::nullopt;
-    try {
-        return preconditioner_from_text(text);
-    } catch (const InvalidArgument&) {
-        throw InvalidArgument("expected auto, none, jacobi, ilu0, isai, ilut, klu, amg or schur");
-    }
-}
-
-std::optional<KrylovMethod> automatic_or_method(std::string_view text) {
-    if (text == "auto") return std::nullopt;
-    try {
-        return krylov_method_from_text(text);
-    } catch (const InvalidArgument&) {
-        throw InvalidArgument("expected auto, bicgstab, cg, gmres, minres, idr, bicgstab2 or cocg");
-    }
-}
-
 PreconditionerOptions factors_of(const po::variables_map& values) {
     constexpr double gigabyte = 1e9;
     PreconditionerOptions factors;
@@ -158,8 +140,8 @@ Options options_of(const po::variables_map& values) {
     options.accuracy = accuracy_of(values);
     options.guarantee = guarantee_of(values);
     options.precision = choice(values, "precision", options.precision, precision_from_text);
-    options.preconditioner = choice(values, "preconditioner", options.preconditioner, automatic_or_kind);
-    options.method = choice(values, "method", options.method, automatic_or_method);
+    options.preconditioner = choice(values, "preconditioner", options.preconditioner, preconditioner_or_auto_from_text);
+    options.method = choice(values, "method", options.method, krylov_method_or_auto_from_text);
     options.profile = choice(values, "profile", options.profile, cost_profile_from_text);
     options.factors = factors_of(values);
     options.near_null = given(values, "near-null").value_or("");

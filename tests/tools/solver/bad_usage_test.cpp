@@ -69,7 +69,7 @@ const Refusal refusals[] = {
     {"UnknownPrecision", "--matrix A.mtx --precision half", {"half", "double, single or mixed"}},
     {"UnknownMethod",
      "--matrix A.mtx --method qmr",
-     {"--method qmr", "expected auto, bicgstab, cg, gmres, minres, idr, bicgstab2 or cocg"}},
+     {"--method qmr", "method 'qmr' is not known; choose auto, bicgstab, cg, gmres, minres, idr, bicgstab2 or cocg"}},
     {"RestartZero", "--matrix A.mtx --restart 0", {"--restart 0", "a whole number above 0"}},
     {"UnknownPreconditioner", "--matrix A.mtx --preconditioner amgx", {"amgx", "jacobi", "amg"}},
     {"UnknownKernel", "--matrix A.mtx --spmv merge", {"merge", "adaptive"}},
