@@ -83,7 +83,7 @@ void CompatibleParts<T>::add_if_needed(std::size_t column, const Unknown<T>& unk
     const double size = norm2(unknown.b, Accuracy::exact, unknown.on_device ? a_.device() : host_of(a_.device()));
     const double mean = size_of_means(a_, unknown, kinds_) / size;
     const double tolerance = std::max(options.tolerance, options.absolute_tolerance / size);
-    if (!(mean > harmless * tolerance) || !std::isfinite(mean) || !maps_constants_to_zero()) return;
+    if (!(mean > harmless * tolerance) || !std::isfinite(mean) || !has_constants_in_null_space()) return;
     Part part{column, unknown, tolerance, mean, fetched(unknown.b, a_.device(), unknown.on_device), {}};
     if (is_image_of_constants(part.here, tolerance) || relative_residual(unknown) <= tolerance) return;
     take_out_means(std::span(part.here), kinds_, host_of(a_.device()));
@@ -117,7 +117,7 @@ auto CompatibleParts<T>::image_of_constants() const -> ImageOfConstants {
 }
 
 template <class T>
-bool CompatibleParts<T>::maps_constants_to_zero() {
+bool CompatibleParts<T>::has_constants_in_null_space() {
     constexpr double many = 16;
     if (!image_) image_ = image_of_constants();
     return image_->mean <= unit_roundoff<T> && image_->largest <= many * unit_roundoff<T>;

@@ -56,7 +56,7 @@ private:
 
     ImageOfConstants image_of_constants() const;
     void add_if_needed(std::size_t column, const Unknown<T>& unknown, const KrylovOptions& options);
-    bool maps_constants_to_zero();
+    bool has_constants_in_null_space();
     bool is_image_of_constants(std::span<const T> b, double tolerance) const;
     double relative_residual(const Unknown<T>& unknown) const;
 

@@ -6,7 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <cstdlib>
 #include <limits>
+#include <vector>
 
 namespace solver {
 namespace {
@@ -55,6 +58,25 @@ TEST(Certify, SolvesWithTheOptionsGiven) {
     options.iteration.max_iterations = 3;
     EXPECT_LE(certify(plan, options).iterations, 3);
     EXPECT_GT(certify(plan, options).iterations, 0);
+}
+
+/// Sums of rows are what rounding leaves, as in systems of which a solve leaves out means: a certificate does not.
+TEST(Certify, ProvesAnHMatrixWhoseRowsHardlyAddUpToMoreThanZero) {
+    constexpr std::int32_t side = 30;
+    std::vector<Entry<double>> entries;
+    for (std::int32_t i = 0; i < side * side; ++i) {
+        double neighbours = 0;
+        for (const std::int32_t j : {i - side, i - 1, i + 1, i + side}) {
+            const bool is_beside = std::abs(j - i) == side || j / side == i / side;
+            if (j < 0 || j >= side * side || !is_beside) continue;
+            entries.push_back({i, j, -1});
+            ++neighbours;
+        }
+        constexpr double ulps[] = {0, 0, 1, 1};
+        entries.push_back({i, i, neighbours * (1 + ulps[i % 4] * 0x1p-52)});
+    }
+    const auto a = csr_from_entries<double>(side * side, side * side, entries);
+    EXPECT_THAT(certify(SpmvPlan<double>(a, Device::cpu(1))).reason, HasSubstr("H-matrix"));
 }
 
 TEST(Certify, CountsRepeatedEntriesAsTheirSum) {
