@@ -28,6 +28,11 @@ void multiply_elements(const DeviceArray<T>& x, const DeviceArray<T>& y, const D
 template <class From, class To>
 void scale(double factor, const DeviceArray<From>& x, const DeviceArray<To>& out, Stream stream);
 
+/// out_i = factor x_i, a power of two; and whether one of them has lost bits (is_exact_multiple): 1, else 0
+template <class T>
+void scale_without_rounding(T factor, const DeviceArray<T>& x, const DeviceArray<T>& out,
+                            const DeviceArray<std::int32_t>& has_lost, Stream stream);
+
 /// x = x + scale z
 template <class Value, class Wide>
 void add_scaled(double factor, const DeviceArray<Value>& z, const DeviceArray<Wide>& x, Stream stream);

@@ -35,9 +35,10 @@ struct LeastSquaresResult {
 /// ||A'r|| more than three times in a row. The x returned is that with the least ||A'r|| seen, the guess included. A zero b
 /// gives x = 0 after no iteration.
 ///
-/// Products run where the plans are, all else on the processor. In exact the bits of x, the number of iterations and the
-/// history are the same on every machine and device and for every thread count: products and norms are exact, and vectors and
-/// scalars are updated in a fixed order, each operation rounded once.
+/// Where both plans are on one CUDA device, all vectors lie there; else products run where the plans are, and all else on the
+/// processor. In exact the bits of x, the number of iterations and the history are the same on every machine and device and for
+/// every thread count: products and norms are exact, and vectors and scalars are updated in a fixed order, each operation
+/// rounded once.
 ///
 /// Throws DimensionMismatch where b, x or the transpose do not fit A, and InvalidArgument for options that cannot be meant or
 /// an x that overlaps b.

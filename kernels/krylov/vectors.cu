@@ -189,6 +189,17 @@ void scale(double factor, const DeviceArray<From>& x, const DeviceArray<To>& out
                      });
 }
 
+template <class T>
+void scale_without_rounding(T factor, const DeviceArray<T>& x, const DeviceArray<T>& out,
+                            const DeviceArray<std::int32_t>& has_lost, Stream stream) {
+    has_lost.fill_with_zeros(stream);
+    for_each_element(x, stream, "scale_without_rounding",
+                     [=, xs = x.data(), to = out.data(), flag = has_lost.data()] __device__(std::int64_t i) {
+                         to[i] = mul_rn(factor, xs[i]);
+                         if (!is_exact_multiple(xs[i], to[i])) *flag = 1;
+                     });
+}
+
 template <class Value, class Wide>
 void add_scaled(double factor, const DeviceArray<Value>& z, const DeviceArray<Wide>& x, Stream stream) {
     for_each_element(x, stream, "add_scaled",
@@ -309,6 +320,10 @@ template void multiply_elements(const DeviceArray<double>&, const DeviceArray<do
 template void scale(double, const DeviceArray<float>&, const DeviceArray<float>&, Stream);
 template void scale(double, const DeviceArray<double>&, const DeviceArray<double>&, Stream);
 template void scale(double, const DeviceArray<double>&, const DeviceArray<float>&, Stream);
+template void scale_without_rounding(float, const DeviceArray<float>&, const DeviceArray<float>&,
+                                     const DeviceArray<std::int32_t>&, Stream);
+template void scale_without_rounding(double, const DeviceArray<double>&, const DeviceArray<double>&,
+                                     const DeviceArray<std::int32_t>&, Stream);
 template void add_scaled(double, const DeviceArray<float>&, const DeviceArray<float>&, Stream);
 template void add_scaled(double, const DeviceArray<double>&, const DeviceArray<double>&, Stream);
 template void add_scaled(double, const DeviceArray<float>&, const DeviceArray<double>&, Stream);

@@ -3,7 +3,6 @@
 #include "auto_solve/gram_factors.hpp"
 #include "core/krylov/updates.hpp"
 #include "core/sorted_rows.hpp"
-#include "krylov/lsmr_products.hpp"
 #include "krylov/lsmr_way.hpp"
 #include "solver/reduce.hpp"
 #include "solver/views.hpp"

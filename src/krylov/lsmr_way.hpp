@@ -6,9 +6,20 @@
 #include "solver/preconditioner.hpp"
 #include "solver/spmv.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <span>
 
 namespace solver {
+
+/// The largest power of two that is not above a norm, as far as T has it and its inverse; 1 where it is 0 or not finite.
+template <class T>
+double unit_of(double norm) {
+    if (!(norm > 0) || !std::isfinite(norm)) return 1;
+    constexpr int most = std::numeric_limits<T>::max_exponent - 2;
+    return std::ldexp(1.0, std::clamp(std::ilogb(norm), -most, most));
+}
 
 /// How LSMR works and what it claims by.
 template <class T>
@@ -37,5 +48,10 @@ void check_transpose(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed);
 template <class T>
 LeastSquaresResult lsmr_in(const LsmrWay<T>& way, const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std::span<const T> b,
                            std::span<T> x, const KrylovOptions& options);
+
+/// The same where both plans are on one CUDA device: vectors lie there, too. A source of its own.
+template <class T>
+LeastSquaresResult lsmr_on_device(const LsmrWay<T>& way, const SpmvPlan<T>& a, const SpmvPlan<T>& transposed,
+                                  std::span<const T> b, std::span<T> x, const KrylovOptions& options);
 
 }  // namespace solver

@@ -1,9 +1,11 @@
-// What stands for run_on_device.cpp in builds without CUDA.
+// What stands for run_on_device.cpp and lsmr_on_device.cpp in builds without CUDA.
 
+#include "krylov/lsmr_way.hpp"
 #include "krylov/place.hpp"
 #include "solver/error.hpp"
 
 #include <memory>
+#include <span>
 
 namespace solver {
 namespace {
@@ -31,5 +33,15 @@ template SolveResult solve_operator_on_device(KrylovMethod, const cuda::LinearOp
                                               const KrylovCall<float>&, int, cuda::Stream);
 template SolveResult solve_operator_on_device(KrylovMethod, const cuda::LinearOperator<double>&, const Preconditioner<double>&,
                                               const KrylovCall<double>&, int, cuda::Stream);
+
+template <class T>
+LeastSquaresResult lsmr_on_device(const LsmrWay<T>&, const SpmvPlan<T>&, const SpmvPlan<T>&, std::span<const T>, std::span<T>,
+                                  const KrylovOptions&) {
+    throw NotSupported(no_cuda);
+}
+template LeastSquaresResult lsmr_on_device(const LsmrWay<float>&, const SpmvPlan<float>&, const SpmvPlan<float>&,
+                                           std::span<const float>, std::span<float>, const KrylovOptions&);
+template LeastSquaresResult lsmr_on_device(const LsmrWay<double>&, const SpmvPlan<double>&, const SpmvPlan<double>&,
+                                           std::span<const double>, std::span<double>, const KrylovOptions&);
 
 }  // namespace solver

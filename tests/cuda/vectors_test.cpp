@@ -181,6 +181,42 @@ TYPED_TEST(CudaVectors, KeepTheWeakerPromisesForManyDotProducts) {
     }
 }
 
+/// An element that becomes subnormal, Inf or NaN is one too many, wherever it stands.
+TYPED_TEST(CudaVectors, TellWhetherAPowerOfTwoHasCostBits) {
+    using T = TypeParam;
+    const cuda::DeviceArray<std::int32_t> has_lost(0, 1, "test");
+    const T least = std::numeric_limits<T>::min();
+    const auto found = [&](T factor, const std::vector<T>& x) {
+        OnDevice<T> vectors({x, x}, 0);
+        cuda::scale_without_rounding(factor, vectors[0], vectors[1], has_lost, nullptr);
+        const std::vector<T> scaled = vectors.read(1);
+        for (std::size_t i = 0; i < x.size(); ++i)
+            if (!std::isnan(x[i])) {
+                EXPECT_EQ(scaled[i], mul_rn(factor, x[i]));
+            }
+        std::int32_t lost = -1;
+        has_lost.copy_to(std::span(&lost, 1));
+        return lost;
+    };
+    for (const std::size_t n : {std::size_t{1}, std::size_t{1000}, std::size_t{300'007}})
+        for (const std::size_t at : {std::size_t{0}, n / 2, n - 1}) {
+            std::vector<T> x(n, T(3));
+            EXPECT_EQ(found(T(0.25), x), 0);
+            for (const T kept : {T(0), -T(0), 4 * least, -4 * least, std::numeric_limits<T>::max()}) {
+                x[at] = kept;
+                EXPECT_EQ(found(T(0.25), x), 0) << kept;
+            }
+            for (const T lost : {2 * least, std::numeric_limits<T>::denorm_min(), std::numeric_limits<T>::infinity(),
+                                 std::numeric_limits<T>::quiet_NaN()}) {
+                x[at] = lost;
+                EXPECT_EQ(found(T(0.25), x), 1) << lost;
+            }
+            x[at] = std::numeric_limits<T>::max();
+            EXPECT_EQ(found(T(2), x), 1);
+        }
+    EXPECT_EQ(found(T(0.25), {}), 0);
+}
+
 TYPED_TEST(CudaVectors, AreCombinedOneAfterAnother) {
     using T = TypeParam;
     this->for_all_kinds([&](const Vectors<T>& x, const std::vector<T>& w, std::int64_t shift) {

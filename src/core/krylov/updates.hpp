@@ -6,6 +6,7 @@
 #include "solver/numeric/error_free.hpp"
 
 #include <cstdint>
+#include <limits>
 
 namespace solver {
 
@@ -38,6 +39,12 @@ template <std::floating_point T>
 SOLVER_HD Split<T> added_to_pair(T x, T low, T step) noexcept {
     const Split<T> sum = two_sum(x, step);
     return fast_two_sum(sum.value, add_rn(sum.error, low));
+}
+
+/// Whether a x, x multiplied by a power of two, has kept all bits of x: it is among the normal numbers, or x is 0.
+template <std::floating_point T>
+SOLVER_HD bool is_exact_multiple(T x, T ax) noexcept {
+    return x == T(0) || (magnitude(ax) >= std::numeric_limits<T>::min() && magnitude(ax) <= std::numeric_limits<T>::max());
 }
 
 /// Element i of (-x_1, x_0, -x_3, x_2, ...): of i x, where x has real and imaginary parts in turn.
