@@ -129,10 +129,10 @@ struct SolveReport {
 ///
 /// Where A is symmetric (complex scalars: Hermitian or its own transpose), all of its rows add up to zero as far as rounding of
 /// its entries tells, as in Neumann problems and graphs, and something was left to be chosen automatically, x is for b less its
-/// mean: of that A x has no part, unless x is so large that its rounding undoes it. So ||b - A x|| is least, but for the
-/// tolerance, and attempts, history and callbacks tell of b less its mean; where b - A x does not meet the tolerance, the
-/// status is `stagnated`, and `obstacle` says so. None of this is done where a guarantee is asked for, or the guess meets the
-/// tolerance.
+/// mean, in each part of A that no entry connects with the rest: of that A x has no part, unless x is so large that its
+/// rounding undoes it. So ||b - A x|| is least, but for the tolerance, and attempts, history and callbacks tell of b less its
+/// mean; where b - A x does not meet the tolerance, the status is `stagnated`, and `obstacle` says so. None of this is done
+/// where a guarantee is asked for, or the guess meets the tolerance.
 ///
 /// max_iterations counts over all attempts. Throws DimensionMismatch and InvalidArgument as bicgstab does; options.mixed with
 /// float is an InvalidArgument.

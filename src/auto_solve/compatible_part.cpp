@@ -8,54 +8,35 @@
 #include "solver/device.hpp"
 #include "solver/numeric/rounding.hpp"
 #include "solver/reduce.hpp"
+#include "solver/views.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
+#include <string>
 #include <utility>
 
 namespace solver {
 namespace {
 
-/// The elements of one kind: every one, or real or imaginary parts.
-template <class T>
-std::vector<T> of_kind(std::span<const T> v, int kind, int kinds) {
-    std::vector<T> some;
-    some.reserve(v.size() / static_cast<std::size_t>(kinds) + 1);
-    for (std::size_t i = static_cast<std::size_t>(kind); i < v.size(); i += static_cast<std::size_t>(kinds))
-        some.push_back(v[i]);
+/// Those elements of a component that are of one kind: every one, or real or imaginary parts.
+std::vector<std::int64_t> of_kind(std::span<const std::int64_t> component, std::int64_t kind, std::int64_t kinds) {
+    std::vector<std::int64_t> some;
+    some.reserve(component.size() / static_cast<std::size_t>(kinds) + 1);
+    std::ranges::copy_if(component, std::back_inserter(some), [=](std::int64_t i) { return kinds == 1 || i % kinds == kind; });
     return some;
 }
 
-/// ||(e'v / sqrt(e'e))||, over all vectors e; exact sums, on a device where v lies there.
-template <class T>
-double size_of_means(const SpmvPlan<T>& a, const Unknown<T>& unknown, int kinds) {
-    const std::span<const T> b = unknown.b;
-    const double root = std::sqrt(static_cast<double>(b.size()) / kinds);
-    if (kinds == 1)
-        return std::abs(static_cast<double>(sum(b, Accuracy::exact, unknown.on_device ? a.device() : host_of(a.device())))) /
-               root;
-    const std::vector<T> here = fetched(b, a.device(), unknown.on_device);
-    std::vector<double> sizes;
-    for (int kind = 0; kind < kinds; ++kind)
-        sizes.push_back(static_cast<double>(sum(of_kind(std::span(here), kind, kinds), Accuracy::exact, host_of(a.device()))) /
-                        root);
-    return norm2(sizes, Accuracy::exact);
-}
-
-/// Taken out twice: rounding of the first means may be more than what is left.
-template <class T>
-void take_out_means(std::span<T> v, int kinds, const Device& host) {
-    for (int time = 0; time < 2; ++time)
-        for (int kind = 0; kind < kinds; ++kind) {
-            const std::vector<T> some = of_kind(std::span<const T>(v), kind, kinds);
-            const T mean = div_rn(sum(some, Accuracy::exact, host), static_cast<T>(some.size()));
-            for (std::size_t i = static_cast<std::size_t>(kind); i < v.size(); i += static_cast<std::size_t>(kinds))
-                v[i] = add_rn(v[i], -mean);
-        }
+template <class To, class T>
+std::vector<To> gathered(std::span<const T> v, std::span<const std::int64_t> from) {
+    std::vector<To> some(from.size());
+    std::ranges::transform(from, some.begin(), [&](std::int64_t i) { return static_cast<To>(v[i]); });
+    return some;
 }
 
 }  // namespace
@@ -64,12 +45,15 @@ template <class T>
 CompatibleParts<T>::CompatibleParts(const SpmvPlan<T>& a, const MatrixFacts& facts, std::vector<Unknown<T>>& unknowns,
                                     const KrylovOptions& options)
     : a_(a),
+      host_(host_of(a.device())),
       symmetry_(!facts.is_symmetric       ? "its own transpose"
                 : options.complex_scalars ? "Hermitian"
                                           : "symmetric"),
       kinds_(options.complex_scalars ? 2 : 1) {
     const bool is_own_transpose = facts.is_symmetric || (options.complex_scalars && facts.is_complex_symmetric);
     if (!is_own_transpose || facts.rows == 0 || facts.zero_sums < facts.rows) return;
+    components_ = connected_parts(a.matrix());
+    for (std::int64_t c = 0; c < components_.count(); ++c) null_space_.push_back(components_[c]);
     for (std::size_t j = 0; j < unknowns.size(); ++j) add_if_needed(j, unknowns[j], options);
     for (const Part& part : parts_) {
         const T* const begin = part.of_caller.on_device ? part.there.data() : part.here.data();
@@ -78,62 +62,100 @@ CompatibleParts<T>::CompatibleParts(const SpmvPlan<T>& a, const MatrixFacts& fac
 }
 
 template <class T>
+void CompatibleParts<T>::narrow_null_space() {
+    if (!image_.images.empty()) return;
+    const auto n = static_cast<std::size_t>(a_.rows());
+    image_.column_norms = one_norms_of_columns(a_);
+    std::vector<T> e(n);
+    for (std::int64_t kind = 0; kind < kinds_; ++kind) {
+        for (std::size_t j = 0; j < n; ++j) e[j] = static_cast<std::int64_t>(j) % kinds_ == kind ? T(1) : T(0);
+        std::vector<T>& image = image_.images.emplace_back(n);
+        a_.multiply(T(1), e, T(0), image, Accuracy::exact);
+        image_.is_zero = image_.is_zero && std::ranges::all_of(image, [](T element) { return element == T(0); });
+    }
+    std::erase_if(null_space_, [&](Component component) { return !is_in_null_space(component); });
+}
+
+/// By |s_j| / w_j, w_j = sum_i |a_ij|.
+template <class T>
+bool CompatibleParts<T>::is_in_null_space(Component component) const {
+    constexpr double many = 16;
+    if (image_.is_zero) return true;
+    std::vector<double> relative;
+    for (const std::vector<T>& image : image_.images)
+        for (const std::int64_t j : component) {
+            const double element = std::abs(static_cast<double>(image[j]));
+            relative.push_back(element == 0 ? 0 : element / static_cast<double>(image_.column_norms[j]));
+        }
+    const double mean =
+        norm2(relative, Accuracy::exact, host_) / std::sqrt(static_cast<double>(relative.size()) / image_.images.size());
+    return mean <= unit_roundoff<T> && *std::ranges::max_element(relative) <= many * unit_roundoff<T>;
+}
+
+template <class T>
 void CompatibleParts<T>::add_if_needed(std::size_t column, const Unknown<T>& unknown, const KrylovOptions& options) {
     constexpr double harmless = 0x1p-10;
-    const double size = norm2(unknown.b, Accuracy::exact, unknown.on_device ? a_.device() : host_of(a_.device()));
-    const double mean = size_of_means(a_, unknown, kinds_) / size;
-    const double tolerance = std::max(options.tolerance, options.absolute_tolerance / size);
-    if (!(mean > harmless * tolerance) || !std::isfinite(mean) || !has_constants_in_null_space()) return;
-    Part part{column, unknown, tolerance, mean, fetched(unknown.b, a_.device(), unknown.on_device), {}};
-    if (is_image_of_constants(part.here, tolerance) || relative_residual(unknown) <= tolerance) return;
-    take_out_means(std::span(part.here), kinds_, host_of(a_.device()));
+    Part part{column, unknown, 0, 0, fetched(unknown.b, a_.device(), unknown.on_device), {}};
+    const double size = norm2(std::span<const T>(part.here), Accuracy::exact, host_);
+    part.tolerance = std::max(options.tolerance, options.absolute_tolerance / size);
+    const auto is_harmless = [&] {
+        part.mean = size_of_means(part.here) / size;
+        return !(part.mean > harmless * part.tolerance) || !std::isfinite(part.mean);
+    };
+    if (is_harmless()) return;
+    narrow_null_space();
+    if (is_harmless()) return;
+    if (is_image_of_constants(part.here, part.tolerance) || relative_residual(unknown) <= part.tolerance) return;
+    take_out_means(part.here);
     if (unknown.on_device)
         part.there = cuda::DeviceArray<T>(a_.device().index(), std::span<const T>(part.here), "the compatible part of b");
     parts_.push_back(std::move(part));
 }
 
+/// ||(e'b / sqrt(e'e))||, over all vectors e.
 template <class T>
-auto CompatibleParts<T>::image_of_constants() const -> ImageOfConstants {
-    const Device host = host_of(a_.device());
-    const std::vector<T> column_norms = one_norms_of_columns(a_);
-    const std::size_t n = column_norms.size(), kinds = static_cast<std::size_t>(kinds_);
-    std::vector<T> e(n), image(n);
-    std::vector<double> relative;
-    ImageOfConstants found;
-    for (std::size_t kind = 0; kind < kinds; ++kind) {
-        for (std::size_t j = 0; j < n; ++j) e[j] = j % kinds == kind ? T(1) : T(0);
-        a_.multiply(T(1), e, T(0), image, Accuracy::exact);
-        const double size = norm2(std::span<const T>(image), Accuracy::exact, host);
-        if (size > 0) found.directions.emplace_back(image.begin(), image.end());
-        for (std::size_t j = 0; j < n; ++j) {
-            const double element = static_cast<double>(image[j]);
-            relative.push_back(element == 0 ? 0 : std::abs(element) / static_cast<double>(column_norms[j]));
-            if (size > 0) found.directions.back()[j] /= size;
+double CompatibleParts<T>::size_of_means(std::span<const T> b) const {
+    std::vector<double> sizes;
+    for (const Component component : null_space_)
+        for (std::int64_t kind = 0; kind < kinds_; ++kind) {
+            const std::vector<T> some = gathered<T>(b, of_kind(component, kind, kinds_));
+            if (some.empty()) continue;
+            sizes.push_back(static_cast<double>(sum(some, Accuracy::exact, host_)) /
+                            std::sqrt(static_cast<double>(some.size())));
         }
-    }
-    found.mean = norm2(relative, Accuracy::exact, host) / std::sqrt(static_cast<double>(n));
-    found.largest = *std::ranges::max_element(relative);
-    return found;
+    return norm2(sizes, Accuracy::exact, host_);
 }
 
+/// Twice: rounding of the first means may be more than what is left.
 template <class T>
-bool CompatibleParts<T>::has_constants_in_null_space() {
-    constexpr double many = 16;
-    if (!image_) image_ = image_of_constants();
-    return image_->mean <= unit_roundoff<T> && image_->largest <= many * unit_roundoff<T>;
+void CompatibleParts<T>::take_out_means(std::span<T> b) const {
+    for (const Component component : null_space_)
+        for (std::int64_t kind = 0; kind < kinds_; ++kind)
+            for (int time = 0; time < 2; ++time) {
+                const std::vector<std::int64_t> some = of_kind(component, kind, kinds_);
+                const T total = sum(gathered<T>(std::span<const T>(b), some), Accuracy::exact, host_);
+                const T mean = div_rn(total, static_cast<T>(some.size()));
+                for (const std::int64_t i : some) b[i] = add_rn(b[i], -mean);
+            }
 }
 
 template <class T>
 bool CompatibleParts<T>::is_image_of_constants(std::span<const T> b, double tolerance) const {
-    if (image_->directions.empty()) return false;
-    const Device host = host_of(a_.device());
-    std::vector<double> rest(b.begin(), b.end());
-    const double size = norm2(rest, Accuracy::exact, host);
-    for (const std::vector<double>& direction : image_->directions) {
-        const double along = dot(rest, direction, Accuracy::exact, host);
-        for (std::size_t j = 0; j < rest.size(); ++j) rest[j] = subtracted(rest[j], along, direction[j]);
+    if (image_.is_zero) return false;
+    std::vector<double> rests;
+    for (std::int64_t c = 0; c < components_.count(); ++c) {
+        std::vector<double> rest = gathered<double>(b, components_[c]);
+        for (const std::vector<T>& image : image_.images) {
+            std::vector<double> direction = gathered<double>(std::span<const T>(image), components_[c]);
+            const double length = norm2(direction, Accuracy::exact, host_);
+            if (length == 0) continue;
+            for (double& element : direction) element /= length;
+            const double along = dot(rest, direction, Accuracy::exact, host_);
+            for (std::size_t j = 0; j < rest.size(); ++j) rest[j] = subtracted(rest[j], along, direction[j]);
+        }
+        rests.push_back(norm2(rest, Accuracy::exact, host_));
     }
-    return norm2(rest, Accuracy::exact, host) <= tolerance * size;
+    return norm2(rests, Accuracy::exact, host_) <= tolerance * norm2(b, Accuracy::exact, host_);
 }
 
 template <class T>
@@ -147,14 +169,16 @@ void CompatibleParts<T>::tell(SolveReport& report) const {
         if (part.mean > part.tolerance) largest_mean = std::max(largest_mean, part.mean);
     }
     if (largest_mean == 0) return;
-    const bool is_singular = image_->directions.empty();
+    const bool is_sure = image_.is_zero;
+    const bool is_whole = components_.count() == 1;
+    const std::string where =
+        is_whole ? "" : fmt::format(" in {} of the {} parts into which A falls", null_space_.size(), components_.count());
     report.obstacle = fmt::format(
-        "A is singular{}: it is {}, and its rows add up to zero{}, so that b - A x keeps the mean of b, {:.1e} ||b||{}; this x "
-        "is "
-        "for b less its mean{}",
-        is_singular ? "" : " as far as this precision can tell", symmetry_, is_singular ? "" : " but for rounding",
-        largest_mean, is_singular ? ", whatever x is" : "",
-        is_singular ? ", for which ||b - A x|| is least but for the tolerance" : "");
+        "A is singular{}: it is {}, and its rows add up to zero{}, so that b - A x keeps the mean of b{}, "
+        "{:.1e} ||b||{}; this x is for b less {}{}",
+        is_sure ? "" : " as far as this precision can tell", symmetry_, is_sure ? "" : " but for rounding", where, largest_mean,
+        is_sure ? ", whatever x is" : "", is_whole ? "its mean" : "these means",
+        is_sure ? ", for which ||b - A x|| is least but for the tolerance" : "");
 }
 
 template <class T>

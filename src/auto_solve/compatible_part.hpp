@@ -3,13 +3,15 @@
 /// Right-hand sides of symmetric systems that map constants to zero, such as Neumann problems and graphs.
 
 #include "auto_solve/matrix_facts.hpp"
+#include "core/connected_parts.hpp"
 #include "krylov/run.hpp"
 #include "solver/cuda/memory.hpp"
+#include "solver/device.hpp"
 #include "solver/solve.hpp"
 #include "solver/spmv.hpp"
 
 #include <cstddef>
-#include <optional>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -17,11 +19,12 @@ namespace solver {
 
 /// Where A = A' and A e = 0, e the vector of ones, e'(b - A x) = e'b whatever x is. No x then makes ||b - A x|| smaller than
 /// |e'b| / sqrt(n), and that one makes it so for which A x is the compatible part of b, b less its mean. Iterations with b
-/// itself add constants to x until none of its digits is left; an e'b below the tolerance does that, too.
+/// itself add constants to x until none of its digits is left; an e'b below the tolerance does that, too. Where A falls into
+/// components that no entry connects, each has a vector of ones of its own.
 ///
-/// A counts as such, too, where s = A e, relative to the sums of magnitudes, is what rounding the entries of A leaves: a unit
-/// roundoff in the mean of rows, and nowhere many, as a row has that is held by a small number. Not so where b is a multiple of
-/// s, which constants solve.
+/// A component counts as such, too, where s = A e, relative to the sums of magnitudes, is what rounding the entries of A
+/// leaves: a unit roundoff in the mean of its rows, and nowhere many, as a row has that is held by a small number. None counts
+/// where b is a multiple of s in each, which constants solve.
 ///
 /// Complex numbers, in real form (complex.hpp): real and imaginary parts have a mean each.
 template <class T>
@@ -47,24 +50,31 @@ private:
         cuda::DeviceArray<T> there;
     };
 
-    /// Of s = A e: |s_j| / w_j, w_j = sum_i |a_ij|, in the quadratic mean and the largest, over all vectors e, and s / ||s|| of
-    /// each that is not zero.
+    using Component = std::span<const std::int64_t>;
+
+    /// Of s = A e, one vector e for each kind of numbers.
     struct ImageOfConstants {
-        double mean = 0, largest = 0;
-        std::vector<std::vector<double>> directions;
+        std::vector<std::vector<T>> images;
+        std::vector<T> column_norms;
+        bool is_zero = true;  ///< s is
     };
 
-    ImageOfConstants image_of_constants() const;
+    void narrow_null_space();
+    bool is_in_null_space(Component component) const;
     void add_if_needed(std::size_t column, const Unknown<T>& unknown, const KrylovOptions& options);
-    bool has_constants_in_null_space();
     bool is_image_of_constants(std::span<const T> b, double tolerance) const;
+    double size_of_means(std::span<const T> b) const;
+    void take_out_means(std::span<T> b) const;
     double relative_residual(const Unknown<T>& unknown) const;
 
     const SpmvPlan<T>& a_;
+    Device host_;
     const char* symmetry_;
-    int kinds_;  ///< vectors e: one of ones, or one for the real and one for the imaginary parts
+    std::int64_t kinds_;  ///< of numbers: 1, or real and imaginary parts
     std::vector<Part> parts_;
-    std::optional<ImageOfConstants> image_;  ///< computed when first asked for
+    ImageOfConstants image_;  ///< made when first asked for
+    ConnectedParts components_;
+    std::vector<Component> null_space_;  ///< those with A e = 0; all that may be, until the image is known
 };
 
 }  // namespace solver

@@ -1,9 +1,9 @@
 #include "guarantee/refinement.hpp"
 
+#include "core/connected_parts.hpp"
 #include "core/huge_pages.hpp"
 #include "core/multigrid/scale.hpp"
 #include "cpu/elementwise.hpp"
-#include "guarantee/connected_parts.hpp"
 #include "guarantee/norms.hpp"
 #include "guarantee/row_bounds.hpp"
 #include "guarantee/structural_zeros.hpp"
@@ -210,7 +210,7 @@ private:
     double find_radius_by_parts() {
         double of_open = 0;
         for (std::int64_t p = 0; p < parts_.count(); ++p) {
-            const auto members = std::span(parts_.members).subspan(parts_.begins[p], parts_.begins[p + 1] - parts_.begins[p]);
+            const std::span<const std::int64_t> members = parts_[p];
             const double error = find_radius(std::ssize(members), [&](std::int64_t k) { return members[k]; });
             if (std::ranges::any_of(members, [&](std::int64_t i) { return is_open_[i] != 0; }))
                 of_open = std::max(of_open, error);

@@ -85,6 +85,74 @@ TEST(CompatiblePart, IsSolvedForWhereNothingSolvesTheWhole) {
             }
 }
 
+/// Several matrices in one, rows of all of them mixed; what each row came from.
+struct Union {
+    CsrMatrix<double> a;
+    std::vector<std::size_t> part_of_row;
+};
+
+Union mixed(const std::vector<CsrMatrix<double>>& parts) {
+    std::int64_t rows = 0;
+    for (const auto& part : parts) rows += part.rows;
+    constexpr std::int64_t stride = 10'007;  // a prime
+    std::vector<Entry<double>> entries;
+    Union all{{}, std::vector<std::size_t>(static_cast<std::size_t>(rows))};
+    std::int64_t first = 0;
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+        const auto place = [&](std::int64_t i) { return static_cast<std::int32_t>((first + i) * stride % rows); };
+        for (std::int64_t i = 0; i < parts[p].rows; ++i) {
+            all.part_of_row[static_cast<std::size_t>(place(i))] = p;
+            for (std::int64_t k = parts[p].row_offsets[i]; k < parts[p].row_offsets[i + 1]; ++k)
+                entries.push_back({place(i), place(parts[p].column_indices[k]), parts[p].values[k]});
+        }
+        first += parts[p].rows;
+    }
+    all.a = csr_from_entries<double>(rows, rows, entries);
+    return all;
+}
+
+std::vector<std::vector<double>> split(const Union& all, const std::vector<double>& b, std::size_t count) {
+    std::vector<std::vector<double>> parts(count);
+    for (std::size_t i = 0; i < b.size(); ++i) parts[all.part_of_row[i]].push_back(b[i]);
+    return parts;
+}
+
+/// Points by themselves are parts, too: with a stored zero, or without.
+TEST(CompatiblePart, IsThatOfEachPartIntoWhichAFalls) {
+    const CsrMatrix<double> stored_zero = csr_from_entries<double>(1, 1, std::vector<Entry<double>>{{0, 0, 0}});
+    for (const bool is_even : {true, false})
+        for (const bool is_mean_zero : {false, true}) {
+            const auto grid = [&](std::int32_t side) { return is_even ? even(side) : uneven(side); };
+            const Union all = mixed({grid(20), grid(9), grid(50), grid(1), stored_zero});
+            std::vector<double> b = testing::random_vector<double>(static_cast<std::size_t>(all.a.rows), 5);
+            if (is_mean_zero) b = with_mean(b, 0);
+            std::vector<double> means;
+            for (const std::vector<double>& part : split(all, b, 5))
+                means.push_back(part_of_constants(part) * norm2(part, Accuracy::exact));
+            const double expected = norm2(means, Accuracy::exact) / norm2(b, Accuracy::exact);
+            const auto [report, x] = solve_by(all.a, b, {});
+            EXPECT_EQ(report.result().status, SolveStatus::stagnated);
+            EXPECT_LT(report.result().iterations, 400);
+            EXPECT_NEAR(report.result().relative_residual, expected, 1e-9);
+            EXPECT_EQ(report.result().relative_residual, true_residual(all.a, b, x));
+            EXPECT_THAT(report.obstacle, HasSubstr("the mean of b in 5 of the 5 parts into which A falls"));
+            EXPECT_THAT(report.obstacle, HasSubstr("b less these means"));
+        }
+}
+
+/// One row holds one part: that part of b stays what it is.
+TEST(CompatiblePart, IsAllOfBInAPartThatIsRegular) {
+    CsrMatrix<double> held = even(9);
+    held.values[0] += 0x1p-12;
+    const Union all = mixed({even(30), held});
+    const std::vector<double> b = testing::random_vector<double>(static_cast<std::size_t>(all.a.rows), 5);
+    const auto [report, x] = solve_by(all.a, b, {});
+    EXPECT_THAT(report.obstacle, HasSubstr("the mean of b in 1 of the 2 parts into which A falls"));
+    const std::vector<double> free = split(all, b, 2)[0];
+    EXPECT_NEAR(report.result().relative_residual,
+                part_of_constants(free) * norm2(free, Accuracy::exact) / norm2(b, Accuracy::exact), 1e-9);
+}
+
 /// Parts below the tolerance kept iterations from ending, too: they add up.
 TEST(CompatiblePart, IsSolvedForWhereTheOtherOneIsBelowTheTolerance) {
     for (const double relative : {1e-9, 9e-11, 1e-11, 1e-12}) {

@@ -1,11 +1,11 @@
-#include "guarantee/connected_parts.hpp"
+#include "core/connected_parts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "solver/csr_matrix.hpp"
 
-namespace solver::guarantee {
+namespace solver {
 namespace {
 
 using ::testing::ElementsAre;
@@ -28,4 +28,4 @@ TEST(ConnectedParts, AreNoneOfNothingAndOneOfAChain) {
 }
 
 }  // namespace
-}  // namespace solver::guarantee
+}  // namespace solver

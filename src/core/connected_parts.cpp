@@ -1,10 +1,10 @@
-#include "guarantee/connected_parts.hpp"
+#include "core/connected_parts.hpp"
 
 #include <cstddef>
 #include <numeric>
 #include <utility>
 
-namespace solver::guarantee {
+namespace solver {
 namespace {
 
 /// A forest whose trees are the parts, each known by its root, which is its first unknown.
@@ -55,4 +55,4 @@ ConnectedParts connected_parts(const CsrView<T>& a) {
 template ConnectedParts connected_parts(const CsrView<float>&);
 template ConnectedParts connected_parts(const CsrView<double>&);
 
-}  // namespace solver::guarantee
+}  // namespace solver
