@@ -2,11 +2,13 @@
 
 /// Least squares by whatever finds them.
 
+#include "solver/dense_matrix.hpp"
 #include "solver/lsmr.hpp"
 #include "solver/spmv.hpp"
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace solver {
 
@@ -40,5 +42,12 @@ struct LeastSquaresOptions {
 template <class T>
 LeastSquaresResult least_squares(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std::span<const T> b, std::span<T> x,
                                  const LeastSquaresOptions& options = {});
+
+/// Of each column of B by itself, with the bits that the call for a vector gives it; factors are made once for all. X holds the
+/// guesses on entry and the solutions on return; callbacks and histories tell the column. Throws DimensionMismatch where B or X
+/// does not fit A, and what the call for a vector throws.
+template <class T>
+std::vector<LeastSquaresResult> least_squares(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, const DenseMatrix<T>& b,
+                                              DenseMatrix<T>& x, const LeastSquaresOptions& options = {});
 
 }  // namespace solver

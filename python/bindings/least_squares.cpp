@@ -5,8 +5,10 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace samebits {
 namespace {
@@ -19,36 +21,53 @@ nb::dict in_python(const solver::LeastSquaresResult& result) {
     return made;
 }
 
-/// (result, what was raised) of `solve`, which is given the options.
-template <class Solve>
-nb::tuple solved(const nb::dict& given, const Solve& solve) {
+/// Calls solve(options) and returns (what `in_python` makes of that, what was raised).
+template <class Solve, class InPython>
+nb::tuple solved(const nb::dict& given, const Solve& solve, const InPython& in_python) {
     solver::KrylovOptions options = iteration_of(given);
     Watch watch{nb::none()};
     options.callback = [&](const solver::Iteration& iteration) { return watch.goes_on(iteration); };
-    solver::LeastSquaresResult result;
-    {
+    const auto found = [&] {
         const Released released;
-        result = solve(options);
-    }
-    return nb::make_tuple(in_python(result), watch.raised());
+        return solve(options);
+    }();
+    return nb::make_tuple(in_python(found), watch.raised());
 }
 
 /// x holds the guess and then the best iterate.
 template <class T>
 nb::tuple lsmr(const Matrix<T>& a, const Matrix<T>& transposed, const Vector<T>& b, const MutableVector<T>& x,
                const nb::dict& given) {
-    return solved(given, [&](const solver::KrylovOptions& options) {
-        return solver::lsmr<T>(a.plan(), transposed.plan(), view<T>(b), view<T>(x), options);
-    });
+    return solved(
+        given,
+        [&](const solver::KrylovOptions& options) {
+            return solver::lsmr<T>(a.plan(), transposed.plan(), view<T>(b), view<T>(x), options);
+        },
+        in_python);
 }
 
-/// x holds the guess and then the best iterate.
+/// b and x column after column; x holds the guesses and then the best iterates.
 template <class T>
 nb::tuple least_squares(const Matrix<T>& a, const Matrix<T>& transposed, const Vector<T>& b, const MutableVector<T>& x,
-                        const nb::dict& given, std::int64_t memory_limit) {
-    return solved(given, [&](const solver::KrylovOptions& options) {
-        return solver::least_squares<T>(a.plan(), transposed.plan(), view<T>(b), view<T>(x), {options, memory_limit});
-    });
+                        std::int64_t columns, const nb::dict& given, std::int64_t memory_limit) {
+    const auto of_numbers = [&](std::int64_t rows, std::span<const T> numbers) {
+        return solver::DenseMatrix<T>{rows, columns, {numbers.begin(), numbers.end()}};
+    };
+    return solved(
+        given,
+        [&](const solver::KrylovOptions& options) {
+            const solver::SpmvPlan<T>& plan = a.plan();
+            const auto right = of_numbers(plan.rows(), view<T>(b));
+            auto solution = of_numbers(plan.columns(), view<T>(x));
+            auto results = solver::least_squares<T>(plan, transposed.plan(), right, solution, {options, memory_limit});
+            std::ranges::copy(solution.values, view<T>(x).begin());
+            return results;
+        },
+        [](const std::vector<solver::LeastSquaresResult>& results) {
+            nb::list made;
+            for (const solver::LeastSquaresResult& result : results) made.append(in_python(result));
+            return made;
+        });
 }
 
 /// function(x, y) fills y; what it raises goes through the solve to whoever called it.
@@ -79,9 +98,12 @@ nb::tuple lsmr_of_functions(const nb::callable& apply, const nb::callable& apply
                             const MutableVector<double>& x, const nb::dict& given, int threads) {
     const PythonFunctions<double> a(static_cast<std::int64_t>(b.size()), static_cast<std::int64_t>(x.size()), apply,
                                     apply_transposed);
-    return solved(given, [&](const solver::KrylovOptions& options) {
-        return solver::lsmr<double>(a, view<double>(b), view<double>(x), options, solver::Device::cpu(threads));
-    });
+    return solved(
+        given,
+        [&](const solver::KrylovOptions& options) {
+            return solver::lsmr<double>(a, view<double>(b), view<double>(x), options, solver::Device::cpu(threads));
+        },
+        in_python);
 }
 
 template <class T>
@@ -89,7 +111,7 @@ void bind_lsmr(nb::module_& module) {
     module.def("lsmr", &lsmr<T>, nb::arg("a"), nb::arg("transposed"), nb::arg("b").noconvert(), nb::arg("x").noconvert(),
                nb::arg("options"));
     module.def("least_squares", &least_squares<T>, nb::arg("a"), nb::arg("transposed"), nb::arg("b").noconvert(),
-               nb::arg("x").noconvert(), nb::arg("options"), nb::arg("memory_limit"));
+               nb::arg("x").noconvert(), nb::arg("columns"), nb::arg("options"), nb::arg("memory_limit"));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ from ._complex_matrix import as_complex
 from ._matrix import Matrix, as_matrix
 from ._operators import without_entries
 from ._places import HOST
-from ._result import ConvergenceWarning, fingerprint, raise_again
+from ._result import ConvergenceWarning, fingerprint, largest, raise_again
 from ._solve import _with_values
 from ._vectors import norm
 
@@ -44,6 +44,8 @@ class LeastSquaresResult(NamedTuple):
     #: numbers at most 1.5 times that
     normal_residual: float
     factor_entries: int  #: of the normal equations, where factors were made
+    #: the same five of each column of b. Those above are the first status that is not 'converged', and the largest numbers
+    columns: list[dict[str, Any]]
 
     @property
     def converged(self) -> bool:
@@ -74,29 +76,43 @@ def _column(b: Any, shape: tuple[int, int], caller: str) -> np.ndarray:
     return given.reshape(-1)
 
 
-def _check_guess(x0: Any, elements: int, caller: str) -> None:
-    found = tuple((x0 if hasattr(x0, "shape") else _host_array(x0, "x0")).shape)
-    if found != (elements,):
-        raise _core.DimensionMismatch(f"{caller}: x0 has the shape {found}; expected {elements} elements")
+def _columns(b: Any, shape: tuple[int, int], caller: str) -> np.ndarray:
+    """b, a vector or a matrix."""
+    given = HOST.numbers(b, "b")
+    if given.ndim not in (1, 2) or given.shape[0] != shape[0]:
+        expected = f"{shape[0]} elements, or so many rows in two dimensions"
+        raise _core.DimensionMismatch(f"{caller}: b has the shape {given.shape}, A {shape}; expected {expected}")
+    return given
 
 
 class _Given:
-    """b and the guess of an A as real numbers."""
+    """b and the guess of an A as real numbers, column after column."""
 
-    def __init__(self, a: Any, b: Any, x0: Any, caller: str) -> None:
-        self.shape = (int(a.shape[0]), int(a.shape[1]))
-        right, self._guess = _column(b, self.shape, caller), x0
+    def __init__(self, a: Any, right: np.ndarray, x0: Any, caller: str) -> None:
+        self.shape, self.of_columns = (int(a.shape[0]), int(a.shape[1])), right.shape[1:]
+        self._guess = x0
         if x0 is not None:
-            _check_guess(x0, self.shape[1], caller)
+            found, expected = tuple((x0 if hasattr(x0, "shape") else _host_array(x0, "x0")).shape), (self.shape[1], *self.of_columns)
+            if found != expected:
+                raise _core.DimensionMismatch(f"{caller}: x0 has the shape {found}; expected {expected}")
         self.is_one_complex = any(is_complex(given) for given in (a, right, x0))
         #: the norm of the real form, which has each entry twice, is so many times that of A
         self.size_of_norm = math.sqrt(2) if self.is_one_complex else 1.0
         if self.is_one_complex:
             right, self._guess = parts(right, "b"), None if x0 is None else parts(x0, "x0")
-        self.right = np.ascontiguousarray(HOST.floats(right, "b"), np.float64)
+        self.right = self._by_columns(right, "b")
 
-    def guess_of(self, columns: int) -> np.ndarray:
-        return np.zeros(columns) if self._guess is None else np.array(HOST.floats(self._guess, "x0"), np.float64)
+    @staticmethod
+    def _by_columns(numbers: Any, name: str) -> np.ndarray:
+        return HOST.by_columns(np.array(HOST.floats(numbers, name), np.float64))
+
+    def guess_of(self, rows: int) -> np.ndarray:
+        return np.zeros(rows * math.prod(self.of_columns)) if self._guess is None else self._by_columns(self._guess, "x0")
+
+    def told(self, x: np.ndarray, rows: int) -> np.ndarray:
+        """What has been found column after column, as A and b have it."""
+        shaped = HOST.shaped(x, (rows, *self.of_columns))
+        return whole(shaped) if self.is_one_complex else shaped
 
 
 def _options(accuracy: str, rtol: float, atol: float, steps: int) -> dict[str, Any]:
@@ -126,15 +142,15 @@ class _OfMatrix:
 
             # CSR on CSR stays as it is: by way of COO repeated entries would be added up, rounding
             under = vstack([matrix.to_scipy(), damping * eye_array(self.columns, format="csr")], format="csr")
-            matrix = Matrix(under, device="cpu", threads=threads)
+            matrix = Matrix(under, device=matrix.device, threads=threads)
         transposed = matrix.to_scipy().T.tocsr() if matrix.is_sparse else matrix._host_parts()[0].T
-        self._a, self._transposed = matrix, Matrix(transposed, device="cpu", threads=threads)
+        self._a, self._transposed = matrix, Matrix(transposed, device=matrix.device, threads=threads)
 
     def solve(self, right: np.ndarray, x: np.ndarray, options: dict[str, Any]) -> Any:
         return _core.lsmr(self._a._core, self._transposed._core, right, x, options)
 
-    def solve_by_any_means(self, right: np.ndarray, x: np.ndarray, options: dict[str, Any], memory_limit: int) -> Any:
-        return _core.least_squares(self._a._core, self._transposed._core, right, x, options, memory_limit)
+    def solve_by_any_means(self, right: np.ndarray, x: np.ndarray, columns: int, options: dict[str, Any], memory_limit: int) -> Any:
+        return _core.least_squares(self._a._core, self._transposed._core, right, x, columns, options, memory_limit)
 
 
 class _OfFunctions:
@@ -163,6 +179,18 @@ class _OfFunctions:
         return _core.lsmr_of_functions(apply, apply_transposed, right, x, options, self._threads)
 
 
+def _of_one_column(found: dict[str, Any], size_of_norm: float) -> dict[str, Any]:
+    kept = {name: found[name] for name in ("status", "iterations", "residual", "factor_entries")}
+    return {**kept, "normal_residual": found["normal_residual"] * size_of_norm}
+
+
+def _of_all_columns(x: np.ndarray, columns: list[dict[str, Any]]) -> LeastSquaresResult:
+    status = next((c["status"] for c in columns if c["status"] != "converged"), "converged")
+    residual, normal_residual = (largest([c[name] for c in columns]) for name in ("residual", "normal_residual"))
+    iterations, entries = (max((c[name] for c in columns), default=0) for name in ("iterations", "factor_entries"))
+    return LeastSquaresResult(x, status, iterations, residual, normal_residual, entries, columns)
+
+
 def lstsq(
     A: Any,
     b: Any,
@@ -173,23 +201,24 @@ def lstsq(
     maxiter: int = 10000,
     accuracy: str = "exact",
     memory_limit: int = 0,
+    device: str | None = None,
     threads: int | None = None,
 ) -> LeastSquaresResult:
     """Solves min ``||b - A x||`` for A of any shape and rank, by LSMR and, where that takes long, with factors of the normal equations.
 
     From zero, the default, it finds the solution of least norm. The factors are a preconditioner only: x comes from residuals of A,
     recomputed with accurate sums, and nothing is claimed without them. With ``accuracy='exact'`` the bits of x are the same on every
-    machine and for every number of threads; where more than the first attempts was needed they depend on SuiteSparse's version, too, and on
-    `memory_limit` where it forbids factors.
+    machine and device and for every number of threads; where more than the first attempts was needed they depend on SuiteSparse's version,
+    too, and on `memory_limit` where it forbids factors.
 
     Parameters
     ----------
     A : Matrix, sparse matrix or array_like
         Of any shape. For operators without entries there is `lsmr`.
     b : array_like
-        A vector, or one column.
+        A vector, or a matrix: x has as many columns, each with the bits that it has by itself. Factors are made once for all.
     x0 : array_like, optional
-        Where to begin; zeros otherwise.
+        Where to begin, in the shape of x; zeros otherwise.
     rtol, atol : float
         The aim is ``|a_j^H r| <= rtol ||a_j|| ||r||`` for every column a_j of A, which does not depend on its unit, or
         ``||r|| <= max(rtol ||b||, atol)``. One of both must be above 0.
@@ -198,6 +227,9 @@ def lstsq(
     accuracy : {'exact', 'compensated', 'fast'}
     memory_limit : int
         Bytes that factors may take; 0 means half of the memory that the process may use.
+    device : str, optional
+        Where A and the vectors of LSMR lie; factors are made on the processor. As in `solve`: None, the default, is the place of A where
+        it lies on a CUDA device or is a `Matrix`, else the first CUDA device where there is one, else the processor.
     threads : int, optional
         See `threads`.
 
@@ -225,21 +257,14 @@ def lstsq(
     aims = tolerances(rtol=rtol, atol=atol)
     if not any(aims.values()):
         raise _core.InvalidArgument("lstsq: rtol and atol are both 0; expected one of them above 0")
-    a = as_matrix(A, threads=threads)
-    given = _Given(a, b, x0, "lstsq")
+    a = as_matrix(A, device=device, threads=threads)
+    given = _Given(a, _columns(b, a.shape, "lstsq"), x0, "lstsq")
     system = _OfMatrix(a, given.is_one_complex, 0.0, threads)
-    x = given.guess_of(system.columns)
+    x, columns = given.guess_of(system.columns), math.prod(given.of_columns)
     # of complex numbers, whose real and imaginary parts have columns of their own, a part is the modulus by sqrt(2) at least
     options = _options(accuracy, aims["rtol"] / given.size_of_norm, aims["atol"], whole_number(maxiter, "maxiter"))
-    found, raised = system.solve_by_any_means(given.right, x, options, whole_number(memory_limit, "memory_limit"))
-    result = LeastSquaresResult(
-        whole(x) if given.is_one_complex else x,
-        found["status"],
-        found["iterations"],
-        found["residual"],
-        found["normal_residual"] * given.size_of_norm,
-        found["factor_entries"],
-    )
+    found, raised = system.solve_by_any_means(given.right, x, columns, options, whole_number(memory_limit, "memory_limit"))
+    result = _of_all_columns(given.told(x, system.columns), [_of_one_column(c, given.size_of_norm) for c in found])
     raise_again(raised, result)
     if not result.converged:
         said = f"lstsq: {result.status} after {result.iterations} iterations, normal residual {result.normal_residual:.1e}"
@@ -259,6 +284,7 @@ def lsmr(
     x0: Any = None,
     *,
     accuracy: str = "exact",
+    device: str | None = None,
     threads: int | None = None,
 ) -> LsmrResult:
     """Solves min ``||b - A x||^2 + damp^2 ||x||^2`` in the manner of `scipy.sparse.linalg.lsmr`, for A of any shape and rank.
@@ -286,6 +312,8 @@ def lsmr(
     x0 : array_like, optional
         Where to begin; zeros otherwise.
     accuracy : {'exact', 'compensated', 'fast'}
+    device : str, optional
+        Where A, if it has entries, and the vectors of LSMR lie, as in `lstsq`.
     threads : int, optional
         See `threads`.
 
@@ -308,11 +336,11 @@ def lsmr(
         raise _core.InvalidArgument(f"lsmr: damp is {damp!r}; expected a finite number")
     aims = tolerances(atol=atol, btol=btol)
     made_by: type[_OfMatrix] | type[_OfFunctions]
-    a, made_by = (A, _OfFunctions) if without_entries(A) else (as_matrix(A, threads=threads), _OfMatrix)
-    given = _Given(a, b, x0, "lsmr")
+    a, made_by = (A, _OfFunctions) if without_entries(A) else (as_matrix(A, device=device, threads=threads), _OfMatrix)
+    given = _Given(a, _column(b, (int(a.shape[0]), int(a.shape[1])), "lsmr"), x0, "lsmr")
     steps = min(given.shape) if maxiter is None else whole_number(maxiter, "maxiter")
-    is_one_complex, size = given.is_one_complex, given.size_of_norm
-    system = made_by(a, is_one_complex, damping, threads)
+    size = given.size_of_norm
+    system = made_by(a, given.is_one_complex, damping, threads)
     right = given.right
     if damping != 0:
         right = np.concatenate([right, np.zeros(system.columns)])
@@ -322,7 +350,7 @@ def lsmr(
     options = _options(accuracy, (aims["atol"] if any(aims.values()) else aim) / size, aim * bnorm if math.isfinite(bnorm) else 0.0, steps)
     found, raised = system.solve(right, x, options)
     result = _told(found, x, bnorm, aim * bnorm, size)
-    result = result._replace(x=whole(x)) if is_one_complex else result
+    result = result._replace(x=given.told(x, system.columns))
     raise_again(raised, result)
     if show:
         print(f"lsmr: {found['status']} after {result.itn} iterations, ||r|| = {result.normr:.1e}, ||A^H r|| = {result.normar:.1e}")

@@ -83,7 +83,7 @@ def _iterations(count: int) -> str:
     return f"{count} iteration" if count == 1 else f"{count} iterations"
 
 
-def _largest(residuals: list[float]) -> float:
+def largest(residuals: list[float]) -> float:
     """0 where there is none; NaN where one is NaN, which Python's max takes for the largest or not by its place."""
     return float(np.max(residuals, initial=0.0))
 
@@ -142,8 +142,8 @@ class Result:
         self.converged = all(c["status"] == "converged" for c in columns)
         self.status = next((c["status"] for c in columns if c["status"] != "converged"), "converged")
         self.iterations = max((c["iterations"] for c in columns), default=0)
-        self.residual = _largest([c["residual"] for c in columns])
-        self.recursive_residual = _largest([c["recursive_residual"] for c in columns])
+        self.residual = largest([c["residual"] for c in columns])
+        self.recursive_residual = largest([c["recursive_residual"] for c in columns])
         histories = [np.array(c["history"], dtype=HISTORY_DTYPE) for c in columns]
         self.history = None if not keeps_history else histories[0] if x.ndim == 1 else histories
 

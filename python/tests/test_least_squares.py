@@ -82,3 +82,32 @@ def test_warns_where_the_aim_is_not_met():
 def test_takes_floats_and_a_column():
     a = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], dtype=np.float32)
     assert np.allclose(sb.lstsq(a, np.array([[1.0], [3.0], [5.0]])).x, [1, 2])
+
+
+@pytest.mark.parametrize("is_complex", [False, True])
+@pytest.mark.parametrize("rank", [6, 4])
+def test_columns_have_the_bits_that_they_have_by_themselves(is_complex, rank):
+    rng = np.random.default_rng(3)
+
+    def numbers(rows, columns):
+        return rng.standard_normal((rows, columns)) + (1j * rng.standard_normal((rows, columns)) if is_complex else 0)
+
+    a, b, x0 = numbers(20, rank) @ numbers(rank, 6), numbers(20, 3), numbers(6, 3)
+    b[:, 1] = 0
+    for given in (a, sp.csr_array(a)):
+        together = sb.lstsq(given, b, x0=x0, rtol=1e-12)
+        assert together.converged and together.x.shape == (6, 3) and len(together.columns) == 3
+        for j, told in enumerate(together.columns):
+            alone = sb.lstsq(given, b[:, j], x0=x0[:, j], rtol=1e-12)
+            assert np.array_equal(together.x[:, j], alone.x) and alone.columns == [told]
+            assert (alone.status, alone.iterations, alone.residual) == (told["status"], told["iterations"], told["residual"])
+        assert together.normal_residual == max(c["normal_residual"] for c in together.columns)
+    assert np.allclose(sb.lstsq(a, b).x, np.linalg.lstsq(a, b, rcond=1e-12)[0], rtol=1e-8, atol=1e-8)
+    assert sb.lstsq(a, b[:, :1]).x.shape == (6, 1) and sb.lstsq(a, b[:, :0]).x.shape == (6, 0)
+
+
+def test_the_first_column_that_did_not_converge_gives_the_status():
+    b = np.random.default_rng(1).standard_normal((301, 2)) * [0, 1]
+    with pytest.warns(sb.ConvergenceWarning, match="lstsq: iteration limit after 3 iterations"):
+        found = sb.lstsq(differences(300), b, maxiter=3)
+    assert found.status == "iteration limit" and [c["status"] for c in found.columns] == ["converged", "iteration limit"]

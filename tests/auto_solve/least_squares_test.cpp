@@ -1,6 +1,7 @@
 #include "solver/least_squares.hpp"
 
 #include "solver/csr_matrix.hpp"
+#include "solver/dense_matrix.hpp"
 #include "solver/error.hpp"
 #include "support/eigen.hpp"
 #include "support/least_squares.hpp"
@@ -15,6 +16,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -242,6 +244,91 @@ TEST(LeastSquares, NumbersItsIterationsOverAllAttempts) {
         EXPECT_EQ(told[k], static_cast<std::int64_t>(k));
         EXPECT_EQ(found.result.history[k].number, told[k]);
     }
+}
+
+/// Columns that need few steps, many, or factors; of full rank and not.
+// Promise: least_squares.hpp, "Of each column of B by itself, with the bits"
+// Promise: least_squares.hpp, "X holds the guesses on entry"
+// Promise: least_squares.hpp, "callbacks and histories tell the column"
+TEST(LeastSquares, HasTheBitsOfEachColumnByItself) {
+    const auto regular = differences(500);
+    std::vector<Entry<double>> entries;  // two equal columns
+    for (std::int64_t i = 0; i < regular.rows; ++i)
+        for (std::int64_t k = regular.row_offsets[i]; k < regular.row_offsets[i + 1]; ++k) {
+            entries.push_back({static_cast<std::int32_t>(i), regular.column_indices[k], regular.values[k]});
+            if (regular.column_indices[k] == 7) entries.push_back({static_cast<std::int32_t>(i), 500, regular.values[k]});
+        }
+    const auto singular = csr_from_entries<double>(501, 501, entries);
+    const CsrMatrix<double> wide = transpose(singular.view());
+    for (const CsrMatrix<double>* const a : {&regular, &singular, &wide}) {
+        const auto rows = static_cast<std::size_t>(a->rows), columns = static_cast<std::size_t>(a->columns);
+        DenseMatrix<double> b{a->rows, 4, random_vector<double>(3 * rows, 3)},
+            x{a->columns, 4, random_vector<double>(4 * columns, 4)};
+        b.values.resize(4 * rows);  // a column of zeros
+        LeastSquaresOptions options = with_factors();
+        options.iteration.keep_history = true;
+        std::vector<std::vector<double>> told(4);
+        std::vector<Found<double>> expected;
+        for (std::size_t j = 0; j < 4; ++j) {
+            const auto part = [&](const std::vector<double>& v, std::size_t n) {
+                return std::vector<double>(v.begin() + static_cast<std::ptrdiff_t>(j * n),
+                                           v.begin() + static_cast<std::ptrdiff_t>((j + 1) * n));
+            };
+            expected.push_back(find(*a, part(b.values, rows), options, 1, part(x.values, columns)));
+        }
+        EXPECT_GT(expected[0].result.factor_entries, 0);
+        options.iteration.callback = [&](const Iteration& step) {
+            told[static_cast<std::size_t>(step.column)].push_back(step.recursive_residual);
+            return true;
+        };
+        const CsrMatrix<double> t = transpose(a->view());
+        const auto found =
+            least_squares<double>(SpmvPlan<double>(*a, Device::cpu(1)), SpmvPlan<double>(t, Device::cpu(1)), b, x, options);
+        ASSERT_EQ(found.size(), 4u);
+        for (std::size_t j = 0; j < 4; ++j) {
+            SCOPED_TRACE(j);
+            EXPECT_TRUE(std::ranges::equal(std::span(x.values).subspan(j * columns, columns), expected[j].x));
+            EXPECT_EQ(found[j].status, expected[j].result.status);
+            EXPECT_EQ(found[j].iterations, expected[j].result.iterations);
+            EXPECT_EQ(found[j].normal_residual, expected[j].result.normal_residual);
+            EXPECT_EQ(found[j].factor_entries, expected[j].result.factor_entries);
+            ASSERT_EQ(found[j].history.size(), expected[j].result.history.size());
+            ASSERT_EQ(told[j].size(), expected[j].result.history.size());
+            for (std::size_t k = 0; k < told[j].size(); ++k) {
+                EXPECT_EQ(told[j][k], expected[j].result.history[k].recursive_residual);
+                EXPECT_EQ(found[j].history[k].recursive_residual, told[j][k]);
+                EXPECT_EQ(found[j].history[k].column, static_cast<std::int64_t>(j));
+            }
+        }
+    }
+}
+
+// Promise: least_squares.hpp, "Throws DimensionMismatch where B or X"
+TEST(LeastSquares, RefusesColumnsThatDoNotFit) {
+    const auto a = differences(5), t = transpose(a.view());
+    const SpmvPlan<double> plan(a, Device::cpu(1)), transposed(t, Device::cpu(1));
+    const auto solve = [&](DenseMatrix<double> b, DenseMatrix<double> x) {
+        return least_squares<double>(plan, transposed, b, x);
+    };
+    const auto of = [](std::int64_t rows, std::int64_t columns, std::size_t values) {
+        return DenseMatrix<double>{rows, columns, std::vector<double>(values)};
+    };
+    EXPECT_EQ(solve(of(6, 2, 12), of(5, 2, 10)).size(), 2u);
+    EXPECT_TRUE(solve(of(6, 0, 0), of(5, 0, 0)).empty());
+    EXPECT_THROW(solve(of(5, 2, 10), of(5, 2, 10)), DimensionMismatch);
+    EXPECT_THROW(solve(of(6, 2, 12), of(6, 2, 12)), DimensionMismatch);
+    EXPECT_THROW(solve(of(6, 2, 12), of(5, 1, 5)), DimensionMismatch);
+    EXPECT_THROW(solve(of(6, 2, 11), of(5, 2, 10)), DimensionMismatch);
+    EXPECT_THROW(solve(of(6, 2, 12), of(5, 2, 9)), DimensionMismatch);
+    DenseMatrix<double> square = of(5, 1, 5);
+    const auto chain = transpose(differences(4).view());  // 4 x 5
+    CsrMatrix<double> five = chain;
+    five.rows = 5;
+    five.row_offsets.push_back(five.row_offsets.back());
+    const auto five_transposed = transpose(five.view());
+    EXPECT_THROW(least_squares<double>(SpmvPlan<double>(five, Device::cpu(1)),
+                                       SpmvPlan<double>(five_transposed, Device::cpu(1)), square, square),
+                 InvalidArgument);
 }
 
 TEST(LeastSquares, StopsWhereTheCallbackWantsAndThrowsWhatItThrows) {

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace solver::command {
 
@@ -53,6 +54,22 @@ SolveResult as_of_a_system(const LeastSquaresResult& found) {
     return result;
 }
 
+/// By LSMR alone, or with factors where these are cheaper.
+template <class T>
+std::vector<LeastSquaresResult> find(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, const DenseMatrix<T>& b,
+                                     DenseMatrix<T>& x, const LeastSquaresOptions& options, bool by_lsmr_alone) {
+    if (!by_lsmr_alone) return least_squares<T>(a, transposed, b, x, options);
+    std::vector<LeastSquaresResult> results;
+    for (std::int64_t j = 0; j < b.columns; ++j) {
+        const auto column_of = [j](auto& matrix) {
+            return std::span(matrix.values)
+                .subspan(static_cast<std::size_t>(j * matrix.rows), static_cast<std::size_t>(matrix.rows));
+        };
+        results.push_back(lsmr<T>(a, transposed, column_of(b), column_of(x), options.iteration));
+    }
+    return results;
+}
+
 }  // namespace
 
 template <class T>
@@ -80,13 +97,8 @@ Run run_least_squares(const Options& options, Accuracy accuracy, const SpmvPlan<
         return !interrupt.requested();
     };
     iteration.callback_interval = iterations_between_questions(a.device());
-    for (std::int64_t j = 0; j < rhs.columns; ++j) {
-        const auto b =
-            std::span(rhs.values).subspan(static_cast<std::size_t>(j * rhs.rows), static_cast<std::size_t>(rhs.rows));
-        const auto of_b = std::span(x.values).subspan(static_cast<std::size_t>(j * x.rows), static_cast<std::size_t>(x.rows));
-        const LeastSquaresResult found =
-            options.preconditioner ? lsmr<T>(a, of_transposed, b, of_b, iteration)
-                                   : least_squares<T>(a, of_transposed, b, of_b, {iteration, options.factors.memory_limit});
+    for (const LeastSquaresResult& found :
+         find(a, of_transposed, rhs, x, {iteration, options.factors.memory_limit}, options.preconditioner.has_value())) {
         run.factor_entries = std::max(run.factor_entries, found.factor_entries);
         run.report.results.push_back(as_of_a_system(found));
         if (is_worse(found.normal_residual, *run.normal_residual)) run.normal_residual = found.normal_residual;
