@@ -13,7 +13,7 @@
 namespace samebits {
 namespace {
 
-nb::dict in_python(const solver::LeastSquaresResult& result) {
+nb::dict least_squares_in_python(const solver::LeastSquaresResult& result) {
     nb::dict made = outcome_in_python(result);
     made["normal_residual"] = result.normal_residual;
     made["matrix_norm"] = result.matrix_norm;
@@ -43,7 +43,7 @@ nb::tuple lsmr(const Matrix<T>& a, const Matrix<T>& transposed, const Vector<T>&
         [&](const solver::KrylovOptions& options) {
             return solver::lsmr<T>(a.plan(), transposed.plan(), view<T>(b), view<T>(x), options);
         },
-        in_python);
+        least_squares_in_python);
 }
 
 /// b and x column after column; x holds the guesses and then the best iterates.
@@ -65,7 +65,7 @@ nb::tuple least_squares(const Matrix<T>& a, const Matrix<T>& transposed, const V
         },
         [](const std::vector<solver::LeastSquaresResult>& results) {
             nb::list made;
-            for (const solver::LeastSquaresResult& result : results) made.append(in_python(result));
+            for (const solver::LeastSquaresResult& result : results) made.append(least_squares_in_python(result));
             return made;
         });
 }
@@ -103,7 +103,7 @@ nb::tuple lsmr_of_functions(const nb::callable& apply, const nb::callable& apply
         [&](const solver::KrylovOptions& options) {
             return solver::lsmr<double>(a, view<double>(b), view<double>(x), options, solver::Device::cpu(threads));
         },
-        in_python);
+        least_squares_in_python);
 }
 
 template <class T>

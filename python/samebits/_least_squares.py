@@ -14,9 +14,9 @@ from ._complex import is_complex, parts, whole
 from ._complex_matrix import as_complex
 from ._matrix import Matrix, as_matrix
 from ._operators import without_entries
-from ._places import HOST
+from ._places import HOST, host_array, place_of
 from ._result import ConvergenceWarning, fingerprint, largest, raise_again
-from ._solve import _with_values
+from ._solve import _device_for, _with_values
 from ._vectors import norm
 
 
@@ -55,7 +55,11 @@ class LeastSquaresResult(NamedTuple):
     @property
     def fingerprint(self) -> str:
         """Of the bits of `x`: equal fingerprints, equal solutions."""
-        return fingerprint(self.x)
+        return fingerprint(host_array(self.x))
+
+
+def _on_host(x0: Any) -> Any:
+    return None if x0 is None else host_array(x0, "x0")
 
 
 def _told(found: dict[str, Any], x: np.ndarray, bnorm: float, aim: float, size: float) -> LsmrResult:
@@ -94,7 +98,8 @@ class _Given:
         if x0 is not None:
             found, expected = tuple((x0 if hasattr(x0, "shape") else _host_array(x0, "x0")).shape), (self.shape[1], *self.of_columns)
             if found != expected:
-                raise _core.DimensionMismatch(f"{caller}: x0 has the shape {found}; expected {expected}")
+                words = expected if self.of_columns else f"{self.shape[1]} elements"
+                raise _core.DimensionMismatch(f"{caller}: x0 has the shape {found}; expected {words}")
         self.is_one_complex = any(is_complex(given) for given in (a, right, x0))
         #: the norm of the real form, which has each entry twice, is so many times that of A
         self.size_of_norm = math.sqrt(2) if self.is_one_complex else 1.0
@@ -216,7 +221,8 @@ def lstsq(
     A : Matrix, sparse matrix or array_like
         Of any shape. For operators without entries there is `lsmr`.
     b : array_like
-        A vector, or a matrix: x has as many columns, each with the bits that it has by itself. Factors are made once for all.
+        A vector, or a matrix: x has as many columns, each with the bits that it has by itself. Factors are made once for all. Where b is
+        an array of CuPy or PyTorch on a CUDA device, so is x.
     x0 : array_like, optional
         Where to begin, in the shape of x; zeros otherwise.
     rtol, atol : float
@@ -228,8 +234,8 @@ def lstsq(
     memory_limit : int
         Bytes that factors may take; 0 means half of the memory that the process may use.
     device : str, optional
-        Where A and the vectors of LSMR lie; factors are made on the processor. As in `solve`: None, the default, is the place of A where
-        it lies on a CUDA device or is a `Matrix`, else the first CUDA device where there is one, else the processor.
+        Where A and the vectors of LSMR lie; factors are made on the processor. As in `solve`: None, the default, is that of A or b where
+        one lies on a CUDA device, else the first CUDA device where there is one, else the processor.
     threads : int, optional
         See `threads`.
 
@@ -257,14 +263,15 @@ def lstsq(
     aims = tolerances(rtol=rtol, atol=atol)
     if not any(aims.values()):
         raise _core.InvalidArgument("lstsq: rtol and atol are both 0; expected one of them above 0")
-    a = as_matrix(A, device=device, threads=threads)
-    given = _Given(a, _columns(b, a.shape, "lstsq"), x0, "lstsq")
+    place = place_of(b, "b")
+    a = as_matrix(A, device=_device_for(A, b, device), threads=threads)
+    given = _Given(a, _columns(place.host(b, "b"), a.shape, "lstsq"), _on_host(x0), "lstsq")
     system = _OfMatrix(a, given.is_one_complex, 0.0, threads)
     x, columns = given.guess_of(system.columns), math.prod(given.of_columns)
     # of complex numbers, whose real and imaginary parts have columns of their own, a part is the modulus by sqrt(2) at least
     options = _options(accuracy, aims["rtol"] / given.size_of_norm, aims["atol"], whole_number(maxiter, "maxiter"))
     found, raised = system.solve_by_any_means(given.right, x, columns, options, whole_number(memory_limit, "memory_limit"))
-    result = _of_all_columns(given.told(x, system.columns), [_of_one_column(c, given.size_of_norm) for c in found])
+    result = _of_all_columns(place.sent(given.told(x, system.columns)), [_of_one_column(c, given.size_of_norm) for c in found])
     raise_again(raised, result)
     if not result.converged:
         said = f"lstsq: {result.status} after {result.iterations} iterations, normal residual {result.normal_residual:.1e}"
@@ -298,7 +305,7 @@ def lsmr(
         Of any shape. Of an operator without entries (anything with ``shape``, ``matvec`` and ``rmatvec``) Frobenius's norm is not known: the
         largest ``||A v||`` of a unit vector v that the iteration has met, which is not larger, stands for it.
     b : array_like
-        A vector, or one column.
+        A vector, or one column. Where it is an array of CuPy or PyTorch on a CUDA device and A has entries, so is x.
     damp : float
         Where it is not 0, the least squares are those of ``[A; damp I] x = [b; 0]``, and so are the norms of the result.
     atol : float
@@ -336,7 +343,10 @@ def lsmr(
         raise _core.InvalidArgument(f"lsmr: damp is {damp!r}; expected a finite number")
     aims = tolerances(atol=atol, btol=btol)
     made_by: type[_OfMatrix] | type[_OfFunctions]
-    a, made_by = (A, _OfFunctions) if without_entries(A) else (as_matrix(A, device=device, threads=threads), _OfMatrix)
+    place = HOST if without_entries(A) else place_of(b, "b")
+    a, made_by = (A, _OfFunctions) if without_entries(A) else (as_matrix(A, device=_device_for(A, b, device), threads=threads), _OfMatrix)
+    if place is not HOST:
+        b, x0 = place.host(b, "b"), _on_host(x0)
     given = _Given(a, _column(b, (int(a.shape[0]), int(a.shape[1])), "lsmr"), x0, "lsmr")
     steps = min(given.shape) if maxiter is None else whole_number(maxiter, "maxiter")
     size = given.size_of_norm
@@ -350,7 +360,7 @@ def lsmr(
     options = _options(accuracy, (aims["atol"] if any(aims.values()) else aim) / size, aim * bnorm if math.isfinite(bnorm) else 0.0, steps)
     found, raised = system.solve(right, x, options)
     result = _told(found, x, bnorm, aim * bnorm, size)
-    result = result._replace(x=given.told(x, system.columns))
+    result = result._replace(x=place.sent(given.told(x, system.columns)))
     raise_again(raised, result)
     if show:
         print(f"lsmr: {found['status']} after {result.itn} iterations, ||r|| = {result.normr:.1e}, ||A^H r|| = {result.normar:.1e}")

@@ -102,6 +102,10 @@ class Host:
     def host(self, x: Any, name: str = "x") -> np.ndarray:
         return _host_array(x, name)
 
+    def sent(self, x: np.ndarray) -> Any:
+        """The inverse of host."""
+        return x
+
     def wait(self) -> None:
         """Until what the caller's library is computing is there."""
 
@@ -182,6 +186,10 @@ class CuPy(OnDevice):
     def host(self, x: Any, name: str = "x") -> np.ndarray:
         return x.get()
 
+    def sent(self, x: np.ndarray) -> Any:
+        with self.current():
+            return self.library.asarray(x)
+
     def current(self) -> Any:
         return self.library.cuda.Device(self.device)
 
@@ -236,6 +244,9 @@ class PyTorch(OnDevice):
 
     def host(self, x: Any, name: str = "x") -> np.ndarray:
         return with_its_numbers(x, name).cpu().numpy()
+
+    def sent(self, x: np.ndarray) -> Any:
+        return self.library.as_tensor(np.ascontiguousarray(x), device=f"cuda:{self.device}")
 
     def current(self) -> Any:
         return self.library.cuda.device(self.device)

@@ -81,7 +81,8 @@ def test_warns_where_the_aim_is_not_met():
 
 def test_takes_floats_and_a_column():
     a = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], dtype=np.float32)
-    assert np.allclose(sb.lstsq(a, np.array([[1.0], [3.0], [5.0]])).x, [1, 2])
+    assert np.allclose(sb.lstsq(a, np.array([[1.0], [3.0], [5.0]])).x, [[1], [2]])
+    assert np.allclose(sb.lstsq(a, np.array([1.0, 3.0, 5.0], dtype=np.float32)).x, [1, 2])
 
 
 @pytest.mark.parametrize("is_complex", [False, True])
