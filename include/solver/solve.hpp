@@ -127,12 +127,12 @@ struct SolveReport {
 /// iteration is made: x is the initial guess, `obstacle` says why, and the status is `converged` only where the guess solves
 /// the system.
 ///
-/// Where A is symmetric (complex scalars: Hermitian or its own transpose), all of its rows add up to zero as far as rounding of
-/// its entries tells, as in Neumann problems and graphs, and something was left to be chosen automatically, x is for b less its
-/// mean, in each part of A that no entry connects with the rest: of that A x has no part, unless x is so large that its
-/// rounding undoes it. So ||b - A x|| is least, but for the tolerance, and attempts, history and callbacks tell of b less its
-/// mean; where b - A x does not meet the tolerance, the status is `stagnated`, and `obstacle` says so. None of this is done
-/// where a guarantee is asked for, or the guess meets the tolerance.
+/// Where all columns of A (of a symmetric one its rows) add up to zero as far as rounding of its entries tells, as in Neumann
+/// problems, graphs and what conserves a quantity, and something was left to be chosen automatically, x is for b less its mean,
+/// in each part of A that no entry connects with the rest: of that A x has no part, unless x is so large that its rounding
+/// undoes it. So ||b - A x|| is least, but for the tolerance, and attempts, history and callbacks tell of b less its mean;
+/// where b - A x does not meet the tolerance, the status is `stagnated`, and `obstacle` says so. None of this is done where a
+/// guarantee is asked for, or the guess meets the tolerance.
 ///
 /// max_iterations counts over all attempts. Throws DimensionMismatch and InvalidArgument as bicgstab does; options.mixed with
 /// float is an InvalidArgument.

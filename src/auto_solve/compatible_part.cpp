@@ -5,6 +5,7 @@
 #include "core/column_norms.hpp"
 #include "core/krylov/updates.hpp"
 #include "preconditioner/check.hpp"
+#include "solver/csr_matrix.hpp"
 #include "solver/device.hpp"
 #include "solver/numeric/rounding.hpp"
 #include "solver/reduce.hpp"
@@ -39,6 +40,11 @@ std::vector<To> gathered(std::span<const T> v, std::span<const std::int64_t> fro
     return some;
 }
 
+const char* symmetry_of(const MatrixFacts& facts, bool is_complex) {
+    if (facts.is_symmetric) return is_complex ? "Hermitian" : "symmetric";
+    return is_complex && facts.is_complex_symmetric ? "its own transpose" : nullptr;
+}
+
 }  // namespace
 
 template <class T>
@@ -46,12 +52,9 @@ CompatibleParts<T>::CompatibleParts(const SpmvPlan<T>& a, const MatrixFacts& fac
                                     const KrylovOptions& options)
     : a_(a),
       host_(host_of(a.device())),
-      symmetry_(!facts.is_symmetric       ? "its own transpose"
-                : options.complex_scalars ? "Hermitian"
-                                          : "symmetric"),
+      symmetry_(symmetry_of(facts, options.complex_scalars)),
       kinds_(options.complex_scalars ? 2 : 1) {
-    const bool is_own_transpose = facts.is_symmetric || (options.complex_scalars && facts.is_complex_symmetric);
-    if (!is_own_transpose || facts.rows == 0 || facts.zero_sums < facts.rows) return;
+    if (!may_have_null_space(facts)) return;
     components_ = connected_parts(a.matrix());
     for (std::int64_t c = 0; c < components_.count(); ++c) null_space_.push_back(components_[c]);
     for (std::size_t j = 0; j < unknowns.size(); ++j) add_if_needed(j, unknowns[j], options);
@@ -61,16 +64,44 @@ CompatibleParts<T>::CompatibleParts(const SpmvPlan<T>& a, const MatrixFacts& fac
     }
 }
 
+/// Columns that add up to zero are rows where A is its own transpose. Else e'A e, which is 0 for them, is looked at before any
+/// column is.
+template <class T>
+bool CompatibleParts<T>::may_have_null_space(const MatrixFacts& facts) const {
+    constexpr double nothing = 0x1p-20;
+    if (facts.rows == 0 || !facts.is_finite) return false;
+    if (facts.zero_sums == facts.rows) return true;
+    if (symmetry_ != nullptr || !facts.may_add_up_to_zero()) return false;
+    std::vector<T> sums(static_cast<std::size_t>(facts.rows));
+    for (std::int64_t kind = 0; kind < kinds_; ++kind) {
+        a_.multiply(T(1), constants(kind), T(0), sums, Accuracy::exact);
+        const auto total = static_cast<double>(sum(sums, Accuracy::exact, host_));
+        for (T& element : sums) element = magnitude(element);
+        if (!(std::abs(total) <= nothing * static_cast<double>(sum(sums, Accuracy::exact, host_)))) return false;
+    }
+    return true;
+}
+
+/// e
+template <class T>
+std::vector<T> CompatibleParts<T>::constants(std::int64_t kind) const {
+    std::vector<T> e(static_cast<std::size_t>(a_.rows()));
+    for (std::size_t j = 0; j < e.size(); ++j) e[j] = static_cast<std::int64_t>(j) % kinds_ == kind ? T(1) : T(0);
+    return e;
+}
+
 template <class T>
 void CompatibleParts<T>::narrow_null_space() {
     if (!image_.images.empty()) return;
-    const auto n = static_cast<std::size_t>(a_.rows());
     image_.column_norms = one_norms_of_columns(a_);
-    std::vector<T> e(n);
+    const CsrMatrix<T> transposed = symmetry_ != nullptr ? CsrMatrix<T>() : transpose(a_.matrix(), host_);
     for (std::int64_t kind = 0; kind < kinds_; ++kind) {
-        for (std::size_t j = 0; j < n; ++j) e[j] = static_cast<std::int64_t>(j) % kinds_ == kind ? T(1) : T(0);
-        std::vector<T>& image = image_.images.emplace_back(n);
-        a_.multiply(T(1), e, T(0), image, Accuracy::exact);
+        const std::vector<T> e = constants(kind);
+        std::vector<T>& image = image_.images.emplace_back(e.size());
+        if (symmetry_ != nullptr)
+            a_.multiply(T(1), e, T(0), image, Accuracy::exact);
+        else
+            SpmvPlan<T>(transposed, host_).multiply(T(1), e, T(0), image, Accuracy::exact);
         image_.is_zero = image_.is_zero && std::ranges::all_of(image, [](T element) { return element == T(0); });
     }
     std::erase_if(null_space_, [&](Component component) { return !is_in_null_space(component); });
@@ -141,7 +172,7 @@ void CompatibleParts<T>::take_out_means(std::span<T> b) const {
 
 template <class T>
 bool CompatibleParts<T>::is_image_of_constants(std::span<const T> b, double tolerance) const {
-    if (image_.is_zero) return false;
+    if (image_.is_zero || symmetry_ == nullptr) return false;
     std::vector<double> rests;
     for (std::int64_t c = 0; c < components_.count(); ++c) {
         std::vector<double> rest = gathered<double>(b, components_[c]);
@@ -173,12 +204,13 @@ void CompatibleParts<T>::tell(SolveReport& report) const {
     const bool is_whole = components_.count() == 1;
     const std::string where =
         is_whole ? "" : fmt::format(" in {} of the {} parts into which A falls", null_space_.size(), components_.count());
-    report.obstacle = fmt::format(
-        "A is singular{}: it is {}, and its rows add up to zero{}, so that b - A x keeps the mean of b{}, "
-        "{:.1e} ||b||{}; this x is for b less {}{}",
-        is_sure ? "" : " as far as this precision can tell", symmetry_, is_sure ? "" : " but for rounding", where, largest_mean,
-        is_sure ? ", whatever x is" : "", is_whole ? "its mean" : "these means",
-        is_sure ? ", for which ||b - A x|| is least but for the tolerance" : "");
+    const std::string why =
+        symmetry_ != nullptr ? fmt::format("it is {}, and its rows add up to zero", symmetry_) : "its columns add up to zero";
+    report.obstacle =
+        fmt::format("A is singular{}: {}{}, so that b - A x keeps the mean of b{}, {:.1e} ||b||{}; this x is for b less {}{}",
+                    is_sure ? "" : " as far as this precision can tell", why, is_sure ? "" : " but for rounding", where,
+                    largest_mean, is_sure ? ", whatever x is" : "", is_whole ? "its mean" : "these means",
+                    is_sure ? ", for which ||b - A x|| is least but for the tolerance" : "");
 }
 
 template <class T>

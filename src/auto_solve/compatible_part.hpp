@@ -1,6 +1,7 @@
 #pragma once
 
-/// Right-hand sides of symmetric systems that map constants to zero, such as Neumann problems and graphs.
+/// Right-hand sides of systems whose columns add up to zero, such as Neumann problems, graphs and all that conserves a
+/// quantity.
 
 #include "auto_solve/matrix_facts.hpp"
 #include "core/connected_parts.hpp"
@@ -17,14 +18,14 @@
 
 namespace solver {
 
-/// Where A = A' and A e = 0, e the vector of ones, e'(b - A x) = e'b whatever x is. No x then makes ||b - A x|| smaller than
-/// |e'b| / sqrt(n), and that one makes it so for which A x is the compatible part of b, b less its mean. Iterations with b
-/// itself add constants to x until none of its digits is left; an e'b below the tolerance does that, too. Where A falls into
+/// Where A'e = 0, e the vector of ones, e'(b - A x) = e'b whatever x is. No x then makes ||b - A x|| smaller than |e'b| /
+/// sqrt(n), and that one makes it so for which A x is the compatible part of b, b less its mean. Iterations with b itself add
+/// to x what A maps to zero until none of its digits is left; an e'b below the tolerance does that, too. Where A falls into
 /// components that no entry connects, each has a vector of ones of its own.
 ///
-/// A component counts as such, too, where s = A e, relative to the sums of magnitudes, is what rounding the entries of A
-/// leaves: a unit roundoff in the mean of its rows, and nowhere many, as a row has that is held by a small number. None counts
-/// where b is a multiple of s in each, which constants solve.
+/// A component counts as such, too, where s = A'e, relative to the sums of magnitudes, is what rounding the entries of A
+/// leaves: a unit roundoff in the mean of its columns, and nowhere many, as a column has that is held by a small number. None
+/// counts where A is symmetric and b a multiple of s in each, which constants solve.
 ///
 /// Complex numbers, in real form (complex.hpp): real and imaginary parts have a mean each.
 template <class T>
@@ -52,13 +53,15 @@ private:
 
     using Component = std::span<const std::int64_t>;
 
-    /// Of s = A e, one vector e for each kind of numbers.
+    /// Of s = A'e, one vector e for each kind of numbers.
     struct ImageOfConstants {
         std::vector<std::vector<T>> images;
         std::vector<T> column_norms;
         bool is_zero = true;  ///< s is
     };
 
+    bool may_have_null_space(const MatrixFacts& facts) const;
+    std::vector<T> constants(std::int64_t kind) const;
     void narrow_null_space();
     bool is_in_null_space(Component component) const;
     void add_if_needed(std::size_t column, const Unknown<T>& unknown, const KrylovOptions& options);
@@ -69,12 +72,12 @@ private:
 
     const SpmvPlan<T>& a_;
     Device host_;
-    const char* symmetry_;
-    std::int64_t kinds_;  ///< of numbers: 1, or real and imaginary parts
+    const char* symmetry_;  ///< null where A is not its own transpose
+    std::int64_t kinds_;    ///< of numbers: 1, or real and imaginary parts
     std::vector<Part> parts_;
     ImageOfConstants image_;  ///< made when first asked for
     ConnectedParts components_;
-    std::vector<Component> null_space_;  ///< those with A e = 0; all that may be, until the image is known
+    std::vector<Component> null_space_;  ///< those with A'e = 0; all that may be, until the image is known
 };
 
 }  // namespace solver

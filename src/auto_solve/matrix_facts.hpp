@@ -22,6 +22,9 @@ struct MatrixFacts : RowFacts {
     /// Constants, nearly: four of five rows add up to nothing, as inside of differential operators and graphs.
     bool maps_constants_to_zero() const { return 5 * zero_sums >= 4 * rows; }
 
+    /// Whether the entries of A may add up to zero in all: so they do where those of every column do.
+    bool may_add_up_to_zero() const { return positive_sums == negative_sums; }
+
     /// Whether multigrid by aggregation of strong neighbours has a chance: discretised elliptic operators, graphs, weak
     /// couplings; nine of ten rows balanced, the diagonal of one sign.
     bool suits_multigrid() const { return is_finite && positive_diagonal && 10 * balanced_rows >= 9 * rows; }

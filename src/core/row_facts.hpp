@@ -23,6 +23,8 @@ struct RowFacts {
     std::int64_t nonzeros = 0;       ///< entries other than zero
     std::int64_t balanced_rows = 0;  ///< those with sum_{j != i} |a_ij| <= 4 |a_ii|
     std::int64_t zero_sums = 0;      ///< rows with |sum_j a_ij| <= 2^-10 |a_ii|
+    bool positive_sums = false;      ///< a row with sum_j a_ij above 2^-10 |a_ii|
+    bool negative_sums = false;      ///< a row with sum_j a_ij below -2^-10 |a_ii|
     bool is_finite = true;           ///< no Inf or NaN
     bool zeros_on_diagonal = false;  ///< or missing entries
     bool positive_diagonal = true;   ///< every diagonal entry above zero
@@ -31,6 +33,8 @@ struct RowFacts {
         nonzeros += other.nonzeros;
         balanced_rows += other.balanced_rows;
         zero_sums += other.zero_sums;
+        positive_sums = positive_sums || other.positive_sums;
+        negative_sums = negative_sums || other.negative_sums;
         is_finite = is_finite && other.is_finite;
         zeros_on_diagonal = zeros_on_diagonal || other.zeros_on_diagonal;
         positive_diagonal = positive_diagonal && other.positive_diagonal;
@@ -61,7 +65,10 @@ public:
         facts_.zeros_on_diagonal = facts_.zeros_on_diagonal || diagonal_ == T(0);
         facts_.positive_diagonal = facts_.positive_diagonal && diagonal_ > T(0);
         facts_.balanced_rows += rest_ <= mul_rn(balance, size) ? 1 : 0;
-        facts_.zero_sums += magnitude(sum_) <= mul_rn(small, size) ? 1 : 0;
+        const double least = mul_rn(small, size);
+        facts_.zero_sums += magnitude(sum_) <= least ? 1 : 0;
+        facts_.positive_sums = facts_.positive_sums || sum_ > least;
+        facts_.negative_sums = facts_.negative_sums || sum_ < -least;
     }
 
     SOLVER_HD const RowFacts& facts() const { return facts_; }

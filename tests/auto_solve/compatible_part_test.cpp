@@ -65,7 +65,7 @@ double part_of_constants(const std::vector<double>& b) {
     return std::abs(mean(b)) * std::sqrt(static_cast<double>(b.size())) / norm2(b, Accuracy::exact);
 }
 
-// Promise: solve.hpp, "Where A is symmetric (complex scalars"
+// Promise: solve.hpp, "Where all columns of A (of a symmetric one its rows)"
 // Promise: solve.hpp, "So ||b - A x|| is least, but for the tolerance"
 TEST(CompatiblePart, IsSolvedForWhereNothingSolvesTheWhole) {
     for (const Device& device : {Device::cpu(1), Device::cpu(2)})
@@ -151,6 +151,62 @@ TEST(CompatiblePart, IsAllOfBInAPartThatIsRegular) {
     const std::vector<double> free = split(all, b, 2)[0];
     EXPECT_NEAR(report.result().relative_residual,
                 part_of_constants(free) * norm2(free, Accuracy::exact) / norm2(b, Accuracy::exact), 1e-9);
+}
+
+/// What leaves a cell enters another one: columns add up to zero, exactly or but for rounding, rows do not. With a wind, so
+/// that A is not symmetric.
+CsrMatrix<double> fluxes(std::int32_t side, double wind, double held = 0) {
+    std::vector<Entry<double>> entries{{0, 0, held}};
+    for (std::int32_t i = 0; i < side * side; ++i)
+        for (const std::int32_t step : {1, side}) {
+            const std::int32_t j = i + step;
+            if ((step == 1 && j % side == 0) || j >= side * side) continue;
+            const double there = 1 + wind * ((i + step) % 7), back = 1 + wind * (i % 5);
+            for (const Entry<double>& entry : {Entry<double>{i, i, there}, {j, i, -there}, {i, j, -back}, {j, j, back}})
+                entries.push_back(entry);
+        }
+    return csr_from_entries<double>(side * side, side * side, entries);
+}
+
+// Promise: solve.hpp, "Where all columns of A (of a symmetric one its rows)"
+TEST(CompatiblePart, IsSolvedForWhereColumnsAddUpToZeroAndRowsDoNot) {
+    for (const double wind : {0.5, 0.3}) {
+        const Union both = mixed({fluxes(40, wind), fluxes(9, wind)});
+        for (const CsrMatrix<double>& a : {fluxes(50, wind), both.a}) {
+            const bool is_one = a.rows == 2500;
+            const std::vector<double> b = testing::random_vector<double>(static_cast<std::size_t>(a.rows), 5);
+            std::vector<double> means;
+            if (is_one) means.push_back(part_of_constants(b) * norm2(b, Accuracy::exact));
+            if (!is_one)
+                for (const std::vector<double>& part : split(both, b, 2))
+                    means.push_back(part_of_constants(part) * norm2(part, Accuracy::exact));
+            const auto [report, x] = solve_by(a, b, {});
+            EXPECT_EQ(report.result().status, SolveStatus::stagnated);
+            EXPECT_LT(report.result().iterations, 200);
+            EXPECT_NEAR(report.result().relative_residual, norm2(means, Accuracy::exact) / norm2(b, Accuracy::exact), 1e-9);
+            EXPECT_EQ(report.result().relative_residual, true_residual(a, b, x));
+            EXPECT_THAT(report.obstacle, HasSubstr(wind == 0.5 ? "A is singular: its columns add up to zero, so"
+                                                               : "its columns add up to zero but for rounding, so"));
+            const auto compatible = solve_by(a, is_one ? with_mean(b, 0) : testing::image_of_ones(a), {});
+            EXPECT_EQ(compatible.report.result().status, SolveStatus::converged);
+        }
+    }
+    const CsrMatrix<double> held = fluxes(50, 0.5, 0x1p-12);
+    const std::vector<double> b = testing::random_vector<double>(2500, 5);
+    EXPECT_THAT(solve_by(held, b, {}).report.obstacle, Not(HasSubstr("the mean of b")));
+}
+
+/// A dense matrix falls into parts, too.
+TEST(CompatiblePart, IsThatOfADenseMatrix) {
+    const Union both = mixed({even(9), even(5)});
+    const std::vector<double> b = testing::random_vector<double>(static_cast<std::size_t>(both.a.rows), 5);
+    std::vector<double> elements(b.size() * b.size()), x(b.size());
+    for (std::int64_t i = 0; i < both.a.rows; ++i)
+        for (std::int64_t k = both.a.row_offsets[i]; k < both.a.row_offsets[i + 1]; ++k)
+            elements[static_cast<std::size_t>(i * both.a.rows + both.a.column_indices[k])] = both.a.values[k];
+    const DenseView<double> view{both.a.rows, both.a.rows, both.a.rows, 1, elements.data()};
+    const SolveReport report = solve<double>(SpmvPlan<double>(view, Device::cpu(1)), b, x);
+    EXPECT_THAT(report.obstacle, HasSubstr("in 2 of the 2 parts"));
 }
 
 /// Parts below the tolerance kept iterations from ending, too: they add up.

@@ -155,6 +155,16 @@ TEST(MatrixFacts, CountsRowsThatAddUpToNothing) {
     EXPECT_EQ(facts(2, {{0, 0, 1}, {0, 1, -1}, {1, 1, -1}, {1, 0, 1}}).zero_sums, 2);
     EXPECT_EQ(facts(2, {{0, 0, 1}, {0, 1, -1 + small}, {1, 1, 1}, {1, 0, -1 - small}}).zero_sums, 2);
     EXPECT_EQ(facts(2, {{0, 0, 1}, {0, 1, -1 + 1.01 * small}, {1, 1, 1}, {1, 0, -1 - 1.01 * small}}).zero_sums, 0);
+    for (const double sign : {1.0, -1.0}) {
+        const auto just = facts(2, {{0, 0, 1}, {0, 1, -1 + sign * small}, {1, 1, -1}, {1, 0, 1 + sign * small}});
+        EXPECT_FALSE(just.positive_sums || just.negative_sums);
+        EXPECT_TRUE(just.may_add_up_to_zero());
+        const auto beyond = facts(2, {{0, 0, 1}, {0, 1, -1 + sign * small}, {1, 1, 1}, {1, 0, -1 + sign * 1.01 * small}});
+        EXPECT_EQ(beyond.positive_sums, sign > 0);
+        EXPECT_EQ(beyond.negative_sums, sign < 0);
+        EXPECT_FALSE(beyond.may_add_up_to_zero());
+    }
+    EXPECT_TRUE(facts(2, {{0, 0, 1}, {1, 0, -1}}).may_add_up_to_zero());
     EXPECT_TRUE(facts(5, {{0, 0, 1}, {1, 2, 1}, {2, 1, 1}, {3, 4, 1}, {4, 3, 1}}).zero_sums == 0)
         << "nothing is their diagonal";
     for (const std::int32_t n : {9, 10}) EXPECT_EQ(facts(n, laplacian(n)).maps_constants_to_zero(), n == 10);

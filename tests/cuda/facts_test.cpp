@@ -66,6 +66,8 @@ protected:
         EXPECT_EQ(found.zero_sums, expected.zero_sums) << what;
         EXPECT_EQ(found.is_finite, expected.is_finite) << what;
         EXPECT_EQ(found.zeros_on_diagonal, expected.zeros_on_diagonal) << what;
+        EXPECT_EQ(found.positive_sums, expected.positive_sums) << what;
+        EXPECT_EQ(found.negative_sums, expected.negative_sums) << what;
         EXPECT_EQ(found.positive_diagonal, expected.positive_diagonal) << what;
         EXPECT_EQ(found.is_symmetric, expected.is_symmetric) << what;
         EXPECT_EQ(found.is_complex_symmetric, expected.is_complex_symmetric) << what;
