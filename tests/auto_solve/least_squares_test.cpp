@@ -249,7 +249,6 @@ TEST(LeastSquares, NumbersItsIterationsOverAllAttempts) {
 /// Columns that need few steps, many, or factors; of full rank and not.
 // Promise: least_squares.hpp, "Of each column of B by itself, with the bits"
 // Promise: least_squares.hpp, "X holds the guesses on entry"
-// Promise: least_squares.hpp, "callbacks and histories tell the column"
 TEST(LeastSquares, HasTheBitsOfEachColumnByItself) {
     const auto regular = differences(500);
     std::vector<Entry<double>> entries;  // two equal columns
