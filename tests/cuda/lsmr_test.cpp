@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace solver {
@@ -63,7 +64,8 @@ Course<T> by_lsmr(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, const std
     Course<T> course{};
     const auto columns = static_cast<std::size_t>(a.columns());
     course.x = guess.empty() ? std::vector<T>(columns) : std::move(guess);
-    return told(lsmr<T>(a, transposed, b, course.x, watched(options, columns, course)), course);
+    const LeastSquaresResult result = lsmr<T>(a, transposed, b, course.x, watched(options, columns, course));
+    return told(result, std::move(course));
 }
 
 /// The first rows of a grid, all numbers times a power of two.
@@ -153,7 +155,8 @@ TEST_F(CudaLsmr, HasTheProcessorsBitsWithFactors) {
             course.x.resize(8100);
             const LeastSquaresOptions options{watched(exactly(1e-10, 20'000), 8100, course)};
             const SpmvPlan<double> plan(a, device), transposed(t, device);
-            return told(least_squares<double>(plan, transposed, b, course.x, options), course);
+            const LeastSquaresResult result = least_squares<double>(plan, transposed, b, course.x, options);
+            return told(result, std::move(course));
         };
         const auto expected = found_on(Device::cpu());
         EXPECT_GT(expected.factor_entries, 0);
