@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -46,8 +47,18 @@ KrylovOptions watched(KrylovOptions options, std::size_t columns, Course<T>& cou
     return options;
 }
 
+/// Another number in the place of each NaN, which is not equal to itself.
+template <class T>
+void replace_nans(std::vector<T>& v) {
+    std::ranges::replace_if(
+        v, [](T element) { return std::isnan(element); }, T(-12345));
+}
+
 template <class T>
 Course<T> told(const LeastSquaresResult& result, Course<T> course) {
+    replace_nans(course.x);
+    replace_nans(course.residuals);
+    for (std::vector<double>& iterate : course.iterates) replace_nans(iterate);
     course.status = result.status;
     course.iterations = result.iterations;
     course.restarts = result.restarts;
