@@ -4,7 +4,9 @@
 
 #include "solver/views.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace solver {
@@ -19,6 +21,10 @@ struct DenseMatrix {
     DenseView<T> view() const { return {rows, columns, 1, rows, values.data()}; }
     MutableDenseView<T> mutable_view() { return {rows, columns, 1, rows, values.data()}; }
     operator DenseView<T>() const { return view(); }
+
+    /// The elements of column j, 0 <= j < columns, one after another, where they are.
+    std::span<const T> column(std::int64_t j) const { return {values.data() + j * rows, static_cast<std::size_t>(rows)}; }
+    std::span<T> column(std::int64_t j) { return {values.data() + j * rows, static_cast<std::size_t>(rows)}; }
 };
 
 }  // namespace solver

@@ -271,12 +271,6 @@ void check_columns(const SpmvPlan<T>& a, const DenseMatrix<T>& b, const DenseMat
     check_apart<T>("least_squares", b.values, x.values, {});
 }
 
-template <class Matrix>
-auto column_of(Matrix& matrix, std::int64_t column) {
-    return std::span(matrix.values)
-        .subspan(static_cast<std::size_t>(column * matrix.rows), static_cast<std::size_t>(matrix.rows));
-}
-
 }  // namespace
 
 template <class T>
@@ -295,7 +289,7 @@ std::vector<LeastSquaresResult> least_squares(const SpmvPlan<T>& a, const SpmvPl
     NormalEquations<T> equations(a, transposed, options.memory_limit);
     std::vector<LeastSquaresResult> results;
     for (std::int64_t j = 0; j < b.columns; ++j)
-        results.push_back(LeastSquaresSolve<T>(equations, j, column_of(b, j), column_of(x, j), options.iteration).run());
+        results.push_back(LeastSquaresSolve<T>(equations, j, b.column(j), x.column(j), options.iteration).run());
     return results;
 }
 

@@ -37,12 +37,6 @@ void check_shape(std::string_view caller, const char* name, const DenseMatrix<T>
                                         columns));
 }
 
-template <class Matrix>
-auto column_of(Matrix& matrix, std::int64_t column) {
-    return std::span(matrix.values)
-        .subspan(static_cast<std::size_t>(column * matrix.rows), static_cast<std::size_t>(matrix.rows));
-}
-
 void check_entry(double element, float rounded, std::int64_t column) {
     if (is_finite(element) && !is_finite(rounded))
         throw InvalidArgument(
@@ -117,7 +111,7 @@ std::vector<Unknown<T>> checked_unknowns(const SpmvPlan<T>& a, const DenseMatrix
     check_options(caller, options);
     std::vector<Unknown<T>> unknowns;
     for (std::int64_t j = 0; j < b.columns; ++j)
-        unknowns.push_back({column_of(b, j), column_of(x, j), x_low != nullptr ? column_of(*x_low, j) : std::span<T>()});
+        unknowns.push_back({b.column(j), x.column(j), x_low != nullptr ? x_low->column(j) : std::span<T>()});
     return unknowns;
 }
 

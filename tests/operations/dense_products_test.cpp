@@ -19,6 +19,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace solver {
@@ -59,6 +60,15 @@ TYPED_TEST(DensePlan, HaveTheBitsOfSparseOnesInExactInEveryLayout) {
             }
         }
     }
+}
+
+// Promise: dense_matrix.hpp, "The elements of column j"
+TEST(DenseMatrix, HasColumnsWhereTheirElementsAre) {
+    DenseMatrix<double> a{3, 2, {1, 2, 3, 4, 5, 6}};
+    EXPECT_THAT(std::as_const(a).column(0), ::testing::ElementsAre(1, 2, 3));
+    a.column(1)[2] = 7;
+    EXPECT_THAT(a.values, ::testing::ElementsAre(1, 2, 3, 4, 5, 7));
+    EXPECT_TRUE((DenseMatrix<double>{0, 2, {}}.column(1).empty()));
 }
 
 TYPED_TEST(DensePlan, KeepThePromisesOfTheOtherModes) {

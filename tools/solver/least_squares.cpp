@@ -60,13 +60,8 @@ std::vector<LeastSquaresResult> find(const SpmvPlan<T>& a, const SpmvPlan<T>& tr
                                      DenseMatrix<T>& x, const LeastSquaresOptions& options, bool by_lsmr_alone) {
     if (!by_lsmr_alone) return least_squares<T>(a, transposed, b, x, options);
     std::vector<LeastSquaresResult> results;
-    for (std::int64_t j = 0; j < b.columns; ++j) {
-        const auto column_of = [j](auto& matrix) {
-            return std::span(matrix.values)
-                .subspan(static_cast<std::size_t>(j * matrix.rows), static_cast<std::size_t>(matrix.rows));
-        };
-        results.push_back(lsmr<T>(a, transposed, column_of(b), column_of(x), options.iteration));
-    }
+    for (std::int64_t j = 0; j < b.columns; ++j)
+        results.push_back(lsmr<T>(a, transposed, b.column(j), x.column(j), options.iteration));
     return results;
 }
 

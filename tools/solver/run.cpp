@@ -50,11 +50,7 @@ std::optional<ForwardError> forward_error_of(const SpmvPlan<T>& a, const std::ve
 template <class T>
 double backward_error_of(const SpmvPlan<T>& a, const DenseMatrix<T>& b, const DenseMatrix<T>& x, const DenseMatrix<T>& x_low,
                          std::int64_t column) {
-    const auto part = [&](const DenseMatrix<T>& m) {
-        if (m.values.empty()) return std::span<const T>();
-        return std::span<const T>(m.values).subspan(static_cast<std::size_t>(column * m.rows),
-                                                    static_cast<std::size_t>(m.rows));
-    };
+    const auto part = [&](const DenseMatrix<T>& m) { return m.values.empty() ? std::span<const T>() : m.column(column); };
     return backward_error<T>(a, part(b), part(x), part(x_low));
 }
 
