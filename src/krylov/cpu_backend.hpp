@@ -65,9 +65,7 @@ public:
     }
     double dot_uncertainty() const { return solver::dot_uncertainty<T>(accuracy_, rows()); }
 
-    void scale(T alpha, Vector& out) const {
-        update(out, [=](T element, std::int64_t) { return mul_rn(alpha, element); });
-    }
+    void scale(T alpha, Vector& out) const { cpu::scale(alpha, std::span(out), device()); }
     void scaled(T alpha, const Vector& x, Vector& out) const {
         const T* xs = x.data();
         update(out, [=](T, std::int64_t i) { return mul_rn(alpha, xs[i]); });
@@ -92,13 +90,9 @@ public:
         const T* ys = y.data();
         update(out, [=](T, std::int64_t i) { return mul_rn(xs[i], ys[i]); });
     }
-    void add(T alpha, const Vector& x, Vector& out) const {
-        const T* xs = x.data();
-        update(out, [=](T element, std::int64_t i) { return added(element, alpha, xs[i]); });
-    }
+    void add(T alpha, const Vector& x, Vector& out) const { cpu::add_scaled(alpha, span(x), std::span(out), device()); }
     void scale_and_add(T alpha, const Vector& x, Vector& out) const {
-        const T* xs = x.data();
-        update(out, [=](T element, std::int64_t i) { return added(xs[i], alpha, element); });
+        cpu::scale_and_add(alpha, span(x), std::span(out), device());
     }
     void add_both(T alpha, const Vector& x, T omega, const Vector& y, Vector& out) const {
         const T* xs = x.data();

@@ -5,6 +5,7 @@
 #include "core/krylov/updates.hpp"
 #include "core/sorted_rows.hpp"
 #include "cpu/elementwise.hpp"
+#include "cpu/vectors.hpp"
 #include "solver/accuracy.hpp"
 #include "solver/device.hpp"
 #include "solver/lsmr.hpp"
@@ -50,14 +51,10 @@ public:
     double dot(const Vector& x, const Vector& y, Accuracy accuracy) const {
         return solver::dot(std::span(x), std::span(y), accuracy, processor_);
     }
-    void scale(T a, Vector& out) const {
-        cpu::update(std::span(out), processor_, [=](T element, std::int64_t) { return mul_rn(a, element); });
-    }
-    void add(T a, const Vector& x, Vector& out) const {
-        cpu::update(std::span(out), processor_, [=, xs = x.data()](T y, std::int64_t i) { return added(y, a, xs[i]); });
-    }
+    void scale(T a, Vector& out) const { cpu::scale(a, std::span(out), processor_); }
+    void add(T a, const Vector& x, Vector& out) const { cpu::add_scaled(a, std::span(x), std::span(out), processor_); }
     void scale_and_add(T a, const Vector& x, Vector& out) const {
-        cpu::update(std::span(out), processor_, [=, xs = x.data()](T y, std::int64_t i) { return added(xs[i], a, y); });
+        cpu::scale_and_add(a, std::span(x), std::span(out), processor_);
     }
 
 private:

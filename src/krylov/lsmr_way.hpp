@@ -49,7 +49,8 @@ template <class T>
 LeastSquaresResult lsmr_in(const LsmrWay<T>& way, const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std::span<const T> b,
                            std::span<T> x, const KrylovOptions& options);
 
-/// The same where both plans are on one CUDA device: vectors lie there, too. A source of its own.
+/// LSMR in such a way where both plans are on one CUDA device and the vectors lie there, too; arguments are checked already.
+/// lsmr_in calls it.
 template <class T>
 LeastSquaresResult lsmr_on_device(const LsmrWay<T>& way, const SpmvPlan<T>& a, const SpmvPlan<T>& transposed,
                                   std::span<const T> b, std::span<T> x, const KrylovOptions& options);
