@@ -23,7 +23,9 @@ struct LeastSquaresOptions {
 /// Converged means, of r = b - A x computed anew from x, that A x = b is solved, ||r|| <= tolerance ||b|| or <=
 /// absolute_tolerance, or that x is a least-squares solution: |a_j'r| <= tolerance ||a_j|| ||r|| for every column a_j of A, so
 /// that r stands at right angles to all of them. This does not depend on the units of the columns, and asks for more
-/// than ||A'r|| <= tolerance ||A||_F ||r||, which the largest columns alone can meet.
+/// than ||A'r|| <= tolerance ||A||_F ||r||, which the largest columns alone can meet. Along the left singular vector of a
+/// singular value s of A, its n columns scaled to norm 1, r may then still be sqrt(n) (tolerance / s) ||r|| long: singular
+/// values at or below the tolerance may count as zero, as below a numerical rank; a smaller tolerance sees more of them.
 ///
 /// What is tried, on counts of entries and operations alone: LSMR, for as long as the matrix G of the normal equations would
 /// take to make, A'A or where A is wide A A'; LSMR with complete factors (KLU) of G + D as a preconditioner, D small: a few
