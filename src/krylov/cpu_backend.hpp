@@ -5,6 +5,7 @@
 #include "core/huge_pages.hpp"
 #include "core/krylov/updates.hpp"
 #include "cpu/elementwise.hpp"
+#include "cpu/vectors.hpp"
 #include "krylov/backend.hpp"
 #include "krylov/matrix_products.hpp"
 #include "krylov/shared_products.hpp"
