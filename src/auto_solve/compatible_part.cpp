@@ -17,7 +17,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <span>
 #include <string>
 #include <utility>
@@ -25,18 +24,17 @@
 namespace solver {
 namespace {
 
-/// Those elements of a component that are of one kind: every one, or real or imaginary parts.
-std::vector<std::int64_t> of_kind(std::span<const std::int64_t> component, std::int64_t kind, std::int64_t kinds) {
-    std::vector<std::int64_t> some;
-    some.reserve(component.size() / static_cast<std::size_t>(kinds) + 1);
-    std::ranges::copy_if(component, std::back_inserter(some), [=](std::int64_t i) { return kinds == 1 || i % kinds == kind; });
-    return some;
-}
+/// Every number, or real or imaginary parts.
+bool is_of_kind(std::int64_t i, std::int64_t kind, std::int64_t kinds) { return kinds == 1 || i % kinds == kind; }
 
+/// The elements of v in a component that are of one kind.
 template <class To, class T>
-std::vector<To> gathered(std::span<const T> v, std::span<const std::int64_t> from) {
-    std::vector<To> some(from.size());
-    std::ranges::transform(from, some.begin(), [&](std::int64_t i) { return static_cast<To>(v[i]); });
+std::vector<To> gathered(std::span<const T> v, std::span<const std::int64_t> component, std::int64_t kind = 0,
+                         std::int64_t kinds = 1) {
+    std::vector<To> some;
+    some.reserve(component.size() / static_cast<std::size_t>(kinds) + 1);
+    for (const std::int64_t i : component)
+        if (is_of_kind(i, kind, kinds)) some.push_back(static_cast<To>(v[i]));
     return some;
 }
 
@@ -86,7 +84,7 @@ bool CompatibleParts<T>::may_have_null_space(const MatrixFacts& facts) const {
 template <class T>
 std::vector<T> CompatibleParts<T>::constants(std::int64_t kind) const {
     std::vector<T> e(static_cast<std::size_t>(a_.rows()));
-    for (std::size_t j = 0; j < e.size(); ++j) e[j] = static_cast<std::int64_t>(j) % kinds_ == kind ? T(1) : T(0);
+    for (std::size_t j = 0; j < e.size(); ++j) e[j] = is_of_kind(static_cast<std::int64_t>(j), kind, kinds_) ? T(1) : T(0);
     return e;
 }
 
@@ -149,7 +147,7 @@ double CompatibleParts<T>::size_of_means(std::span<const T> b) const {
     std::vector<double> sizes;
     for (const Component component : null_space_)
         for (std::int64_t kind = 0; kind < kinds_; ++kind) {
-            const std::vector<T> some = gathered<T>(b, of_kind(component, kind, kinds_));
+            const std::vector<T> some = gathered<T>(b, component, kind, kinds_);
             if (some.empty()) continue;
             sizes.push_back(static_cast<double>(sum(some, Accuracy::exact, host_)) /
                             std::sqrt(static_cast<double>(some.size())));
@@ -163,10 +161,10 @@ void CompatibleParts<T>::take_out_means(std::span<T> b) const {
     for (const Component component : null_space_)
         for (std::int64_t kind = 0; kind < kinds_; ++kind)
             for (int time = 0; time < 2; ++time) {
-                const std::vector<std::int64_t> some = of_kind(component, kind, kinds_);
-                const T total = sum(gathered<T>(std::span<const T>(b), some), Accuracy::exact, host_);
-                const T mean = div_rn(total, static_cast<T>(some.size()));
-                for (const std::int64_t i : some) b[i] = add_rn(b[i], -mean);
+                const std::vector<T> some = gathered<T>(std::span<const T>(b), component, kind, kinds_);
+                const T mean = div_rn(sum(some, Accuracy::exact, host_), static_cast<T>(some.size()));
+                for (const std::int64_t i : component)
+                    if (is_of_kind(i, kind, kinds_)) b[i] = add_rn(b[i], -mean);
             }
 }
 

@@ -1,8 +1,8 @@
 #include "core/connected_parts.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <numeric>
-#include <utility>
 
 namespace solver {
 namespace {
@@ -19,11 +19,12 @@ public:
         return i;
     }
 
-    void join(std::int64_t i, std::int64_t j) {
-        i = root(i);
-        j = root(j);
-        if (i > j) std::swap(i, j);
-        parent_[j] = i;
+    /// Joins the tree of this root with that of j. Returns the root of both.
+    std::int64_t join(std::int64_t root_of_one, std::int64_t j) {
+        if (parent_[j] == root_of_one) return root_of_one;
+        const std::int64_t other = root(j), first = std::min(root_of_one, other);
+        parent_[std::max(root_of_one, other)] = first;
+        return first;
     }
 
 private:
@@ -35,8 +36,10 @@ private:
 template <class T>
 ConnectedParts connected_parts(const CsrView<T>& a) {
     Forest forest(a.rows);
-    for (std::int64_t i = 0; i < a.rows; ++i)
-        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) forest.join(i, a.column_indices[k]);
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+        std::int64_t root = forest.root(i);
+        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) root = forest.join(root, a.column_indices[k]);
+    }
     std::vector<std::int64_t> part(static_cast<std::size_t>(a.rows));
     ConnectedParts parts;
     for (std::int64_t i = 0; i < a.rows; ++i) {
