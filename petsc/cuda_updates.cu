@@ -1,4 +1,5 @@
 #include "apply.hpp"
+#include "core/multigrid/level.hpp"
 
 #include <cuda_runtime.h>
 
@@ -41,8 +42,16 @@ template void apply_on_device(const Place&, std::int64_t, const Axpby&);
 template void apply_on_device(const Place&, std::int64_t, const Waxpy&);
 template void apply_on_device(const Place&, std::int64_t, const Axpbypcz&);
 template void apply_on_device(const Place&, std::int64_t, const Maxpy&);
-template void apply_on_device(const Place&, std::int64_t, const Copy&);
-template void apply_on_device(const Place&, std::int64_t, const Gather&);
-template void apply_on_device(const Place&, std::int64_t, const Scatter&);
+template void apply_on_device(const Place&, std::int64_t, const Copy<float>&);
+template void apply_on_device(const Place&, std::int64_t, const Copy<double>&);
+template void apply_on_device(const Place&, std::int64_t, const Gather<float>&);
+template void apply_on_device(const Place&, std::int64_t, const Gather<double>&);
+template void apply_on_device(const Place&, std::int64_t, const Scatter<double>&);
+template void apply_on_device(const Place&, std::int64_t, const ScaleInto<double, float>&);
+template void apply_on_device(const Place&, std::int64_t, const ScaleInto<float, double>&);
+template void apply_on_device(const Place&, std::int64_t, const solver::amg::BeginAtZero<float>&);
+template void apply_on_device(const Place&, std::int64_t, const solver::amg::BeginAtZero<double>&);
+template void apply_on_device(const Place&, std::int64_t, const solver::amg::Smooth<float>&);
+template void apply_on_device(const Place&, std::int64_t, const solver::amg::Smooth<double>&);
 
 }  // namespace petscsolver

@@ -5,6 +5,9 @@
 #include "solver/cuda.hpp"
 #include "solver/device.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -28,6 +31,16 @@ struct Place {
     bool operator==(const Place& other) const { return device == other.device; }  ///< streams may be changed
 };
 
+/// From a place to the host, for which it waits.
+template <class T>
+void copy_to_host(const Place& place, const T* from, std::span<T> to) {
+    if (place.on_device())
+        solver::cuda::detail::copy_to_host(place.device, to.data(), from, static_cast<std::int64_t>(to.size_bytes()),
+                                           place.stream);
+    else
+        std::copy(from, from + to.size(), to.begin());
+}
+
 /// An array at a place.
 template <class T>
 class PlacedArray {
@@ -48,6 +61,15 @@ public:
             here_.resize(size);
     }
 
+    /// As many elements as there are, from the host.
+    void copy_from(const Place& place, std::span<const T> from) {
+        if (place.on_device())
+            there_.copy_from(from, place.stream);
+        else
+            std::ranges::copy(from, here_.begin());
+    }
+
+    std::size_t size() const { return here_.size() + static_cast<std::size_t>(there_.size()); }
     T* data() { return there_.data() != nullptr ? there_.data() : here_.data(); }
     const T* data() const { return there_.data() != nullptr ? there_.data() : here_.data(); }
 

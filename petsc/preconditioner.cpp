@@ -3,13 +3,16 @@
 #include "block_factors.hpp"
 #include "elements.hpp"
 #include "numbers.hpp"
+#include "place.hpp"
 #include "rank_product.hpp"
 #include "ranks/rank_multigrid.hpp"
 #include "ranks/rank_solve.hpp"
 #include "real_rows.hpp"
 #include "releases.hpp"
 #include "settings.hpp"
+#include "solver/cuda/preconditioner.hpp"
 #include "solver/preconditioner.hpp"
+#include "solver/spmv.hpp"
 
 #include <petsc/private/pcimpl.h>
 
@@ -37,6 +40,18 @@ struct Application {
     PetscInt gathered_rows = 10000;  ///< of multigrid: levels of at most so many rows are kept by every rank
     WholeSolveOptions solve = {};    ///< of samebits_auto
     Made made = {};
+    std::unique_ptr<solver::cuda::DevicePreconditioner<double>> there = {};  ///< where vectors have lain on a device
+
+    void forget() {
+        there.reset();
+        made.reset();
+    }
+
+    /// Null where a device has no such thing.
+    solver::cuda::DevicePreconditioner<double>* on_device(int device) {
+        if (!there) there = made->on_device(device);
+        return there.get();
+    }
 };
 
 bool has_factors(std::optional<PreconditionerKind> kind) {
@@ -112,6 +127,25 @@ PetscErrorCode near_null_space_of(Mat a, std::vector<double>* vectors, int* vect
     PetscFunctionReturn(0);
 }
 
+/// Where vectors of a matrix lie.
+PetscErrorCode place_of_vectors(Mat a, Place* place) {
+    Vec x;
+    PetscFunctionBegin;
+    PetscCall(MatCreateVecs(a, &x, nullptr));
+    PetscCall(place_of({x}, place));
+    PetscCall(VecDestroy(&x));
+    PetscFunctionReturn(0);
+}
+
+/// Multigrid's levels are made where the vectors are, which changes no bit; what else there is, is made by this thread.
+Made made_here(PreconditionerKind kind, const solver::CsrView<double>& a, const Place& place,
+               const solver::PreconditionerOptions& options) {
+    if (kind != PreconditionerKind::amg || !place.on_device())
+        return solver::make_preconditioner<double>(kind, a, settings().accuracy, one_thread(), options);
+    const solver::SpmvPlan<double> plan(a, solver::Device::cuda(place.device), {.storage = solver::SpmvStorage::csr});
+    return solver::make_preconditioner(kind, plan, settings().accuracy, options);
+}
+
 /// Of a matrix on one rank.
 PetscErrorCode make_here(PC pc) {
     PetscBool is_aij;
@@ -120,6 +154,7 @@ PetscErrorCode make_here(PC pc) {
     solver::PreconditionerOptions options;
     std::vector<double> near_null;
     int vectors;
+    Place place;
     Application* application = application_of(pc);
     PetscFunctionBegin;
     PetscCall(PetscObjectBaseTypeCompareAny(reinterpret_cast<PetscObject>(pc->pmat), &is_aij, MATSEQAIJ, MATMPIAIJ, nullptr));
@@ -135,8 +170,8 @@ PetscErrorCode make_here(PC pc) {
     PetscCall(unknowns_per_node_of(pc->pmat, &options.amg.unknowns_per_node));
     PetscCall(near_null_space_of(pc->pmat, &near_null, &vectors));
     options.amg.near_null_space = near_null;
-    PetscCallCXX(application->made = solver::make_preconditioner<double>(*application->kind, a.view(), settings().accuracy,
-                                                                         solver::Device::cpu(1), options));
+    PetscCall(place_of_vectors(pc->pmat, &place));
+    PetscCallCXX(application->made = made_here(*application->kind, a.view(), place, options));
     PetscFunctionReturn(0);
 }
 
@@ -149,7 +184,7 @@ Made made_of_diagonal(const Elements& diagonal) {
         a.row_offsets.push_back(row + 1);
     }
     return solver::make_preconditioner<double>(PreconditionerKind::jacobi, real_matrix(a).view(), settings().accuracy,
-                                               solver::Device::cpu(1), {.complex_numbers = numbers_are_complex});
+                                               one_thread(), {.complex_numbers = numbers_are_complex});
 }
 
 /// The first row of all ranks, counted from 0, that has no diagonal to divide by; the largest number where all have one.
@@ -257,7 +292,7 @@ PetscErrorCode setup(PC pc) {
     PetscMPIInt ranks;
     Application* application = application_of(pc);
     PetscFunctionBegin;
-    application->made.reset();
+    application->forget();
     PetscCall(check_matrix(pc));
     if (has_factors(application->kind)) PetscCall(make_within_blocks(pc));
     if (application->made) PetscFunctionReturn(0);
@@ -270,7 +305,17 @@ PetscErrorCode setup(PC pc) {
 }
 
 PetscErrorCode apply(PC pc, Vec r, Vec z) {
+    Place place;
+    solver::cuda::DevicePreconditioner<double>* there = nullptr;
     PetscFunctionBegin;
+    PetscCall(place_of({r, z}, &place));
+    if (place.on_device()) PetscCallCXX(there = application_of(pc)->on_device(place.device));
+    if (there) {
+        const Elements pr(r, place);
+        const MutableElements pz(z, place);
+        PetscCallCXX(there->apply(reals(pr.data()), reals(pz.data()), settings().accuracy, place.stream));
+        PetscFunctionReturn(0);
+    }
     const Elements pr(r);
     const MutableElements pz(z);
     const std::span<double> result = pz;
@@ -379,7 +424,7 @@ PetscErrorCode set_from_options(PC pc, OptionItems PetscOptionsObject) {
 
 PetscErrorCode reset(PC pc) {
     PetscFunctionBegin;
-    application_of(pc)->made.reset();
+    application_of(pc)->forget();
     PetscFunctionReturn(0);
 }
 

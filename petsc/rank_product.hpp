@@ -6,6 +6,7 @@
 #include "numbers.hpp"
 #include "place.hpp"
 #include "real_rows.hpp"
+#include "settings.hpp"
 #include "solver/csr_matrix.hpp"
 
 #include <petscmat.h>
@@ -61,11 +62,11 @@ class ReadyRows {
 public:
     ReadyRows() = default;
     ReadyRows(const solver::CsrView<Number>& rows, const Place& place)
-        : real_(std::make_unique<RealRows>(real_rows(rows))), ready_(std::make_unique<LocalRows>(*real_, place)) {}
+        : real_(std::make_unique<RealRows>(real_rows(rows))), ready_(std::make_unique<LocalRows<double>>(*real_, place)) {}
 
     /// y = alpha A x + beta z
     void multiply(const Place& place, double alpha, const Number* x, double beta, const Number* z, Number* y) const {
-        ready_->multiply(place, alpha, reals(x), beta, reals(z), reals(y));
+        ready_->multiply(place, alpha, reals(x), beta, reals(z), reals(y), settings().accuracy);
     }
 
     /// The values of the rows were changed where they are. Those of the real form of complex rows have another pattern, if a
@@ -81,7 +82,7 @@ public:
 
 private:
     std::unique_ptr<RealRows> real_;  ///< where it is, for `ready_` refers to it
-    std::unique_ptr<LocalRows> ready_;
+    std::unique_ptr<LocalRows<double>> ready_;
 };
 
 /// y = alpha A x + beta z. Long runs of rows without ghosts are multiplied where PETSc has them (complex ones from a copy),

@@ -92,26 +92,40 @@ struct Maxpy {
 };
 
 /// to = from
+template <class T>
 struct Copy {
-    const Number* from;
-    Number* to;
+    const T* from;
+    T* to;
     SOLVER_HD void operator()(std::int64_t i) const { to[i] = from[i]; }
 };
 
 /// to_i = from_places(i)
+template <class T>
 struct Gather {
     const std::int32_t* places;
-    const Number* from;
-    Number* to;
+    const T* from;
+    T* to;
     SOLVER_HD void operator()(std::int64_t i) const { to[i] = from[places[i]]; }
 };
 
 /// to_places(i) = from_i, every place at most once
+template <class T>
 struct Scatter {
     const std::int32_t* places;
-    const Number* from;
-    Number* to;
+    const T* from;
+    T* to;
     SOLVER_HD void operator()(std::int64_t i) const { to[places[i]] = from[i]; }
+};
+
+/// to = a from, in another precision
+template <class From, class To>
+struct ScaleInto {
+    double a;
+    const From* from;
+    To* to;
+    SOLVER_HD void operator()(std::int64_t i) const {
+        to[i] = static_cast<To>(solver::mul_rn(static_cast<double>(from[i]), a));
+    }
 };
 
 }  // namespace petscsolver

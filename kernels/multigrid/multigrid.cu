@@ -18,34 +18,6 @@
 namespace solver::cuda {
 namespace {
 
-using Bits = unsigned long long;  // what atomicMax takes
-
-template <class V>
-struct BeginAtZero {
-    V alpha;
-    const V* inverse_diagonal;
-    const V* b;
-    V* direction;
-    V* x;
-    __device__ void operator()(std::int64_t i) const {
-        direction[i] = x[i] = amg::first_direction(alpha, inverse_diagonal[i], b[i]);
-    }
-};
-
-template <class V>
-struct Smooth {
-    amg::SmootherStep<V> step;
-    const V* inverse_diagonal;
-    const V* residual;
-    V* direction;
-    V* x;
-    __device__ void operator()(std::int64_t i) const {
-        const V d = amg::next_direction(step, direction[i], inverse_diagonal[i], residual[i]);
-        direction[i] = d;
-        x[i] = add_rn(x[i], d);
-    }
-};
-
 template <class V>
 class LevelProduct {
 public:
@@ -91,7 +63,7 @@ public:
     /// x = the smoother applied once to b, from zero.
     void smooth_from_zero(const V* b, V* x, Accuracy accuracy, Stream stream, Gate gate) {
         launch_for_each("a smoother's first step", rows_, stream, gate,
-                        BeginAtZero<V>{steps_.front().alpha, inverse_diagonal_, b, direction_.data(), x});
+                        amg::BeginAtZero<V>{steps_.front().alpha, inverse_diagonal_, b, direction_.data(), x});
         for (std::size_t k = 1; k < steps_.size(); ++k) step(steps_[k], b, x, accuracy, stream, gate);
     }
 
@@ -115,7 +87,7 @@ private:
     void step(const amg::SmootherStep<V>& now, const V* b, V* x, Accuracy accuracy, Stream stream, Gate gate) {
         residual(b, x, accuracy, stream, gate);
         launch_for_each("a smoother's step", rows_, stream, gate,
-                        Smooth<V>{now, inverse_diagonal_, residual_.data(), direction_.data(), x});
+                        amg::Smooth<V>{now, inverse_diagonal_, residual_.data(), direction_.data(), x});
     }
 
     void residual(const V* b, const V* x, Accuracy accuracy, Stream stream, Gate gate) {
@@ -181,10 +153,7 @@ private:
     DeviceCycle<T> cycle_;
 };
 
-struct Forget {
-    Bits* largest;
-    __device__ void operator()(std::int64_t) const { *largest = 0; }
-};
+using Bits = unsigned long long;  // what atomicMax takes
 
 /// Whatever the order: the maximum of integers.
 __global__ void __launch_bounds__(threads_for_each) find_largest(std::int64_t n, Gate gate, const double* x, Bits* largest) {
@@ -198,16 +167,21 @@ __global__ void __launch_bounds__(threads_for_each) find_largest(std::int64_t n,
     if (threadIdx.x % warp == 0 && mine != 0) atomicMax(largest, mine);
 }
 
+struct Forget {
+    std::uint64_t* largest;
+    __device__ void operator()(std::int64_t) const { *largest = 0; }
+};
+
 struct ScaleDown {
     const double* r;
-    const Bits* largest;
+    const std::uint64_t* largest;
     float* scaled;
     __device__ void operator()(std::int64_t i) const { scaled[i] = static_cast<float>(mul_rn(r[i], amg::scale_of(*largest))); }
 };
 
 struct ScaleBack {
     const float* scaled;
-    const Bits* largest;
+    const std::uint64_t* largest;
     double* z;
     __device__ void operator()(std::int64_t i) const {
         z[i] = mul_rn(static_cast<double>(scaled[i]), div_rn(1.0, amg::scale_of(*largest)));
@@ -227,11 +201,7 @@ public:
 
     void apply_if_open(const double* r, double* z, Accuracy accuracy, Stream stream, Gate gate) override {
         const CurrentDevice current(device_);
-        launch_for_each("the largest element's start", 1, stream, gate, Forget{largest_.data()});
-        constexpr std::int64_t most_blocks = 1024;
-        const auto blocks = static_cast<unsigned>(std::min((rows_ + threads_for_each - 1) / threads_for_each, most_blocks));
-        find_largest<<<blocks, threads_for_each, 0, stream>>>(rows_, gate, r, largest_.data());
-        check_launch("the largest element");
+        find_largest_magnitude(rows_, r, largest_.data(), stream, gate);
         launch_for_each("a residual in floats", rows_, stream, gate, ScaleDown{r, largest_.data(), r_.data()});
         cycle_.apply(r_.data(), z_.data(), accuracy, stream, gate);
         launch_for_each("a correction in doubles", rows_, stream, gate, ScaleBack{z_.data(), largest_.data(), z});
@@ -243,10 +213,19 @@ private:
     DeviceCycle<float> cycle_;
     DeviceArray<float> r_;
     DeviceArray<float> z_;
-    DeviceArray<Bits> largest_;
+    DeviceArray<std::uint64_t> largest_;
 };
 
 }  // namespace
+
+void find_largest_magnitude(std::int64_t n, const double* x, std::uint64_t* largest, Stream stream, Gate gate) {
+    launch_for_each("the largest element's start", 1, stream, gate, Forget{largest});
+    if (n == 0) return;
+    constexpr std::int64_t most_blocks = 1024;
+    const auto blocks = static_cast<unsigned>(std::min((n + threads_for_each - 1) / threads_for_each, most_blocks));
+    find_largest<<<blocks, threads_for_each, 0, stream>>>(n, gate, x, reinterpret_cast<Bits*>(largest));
+    check_launch("the largest element");
+}
 
 template <class V>
 std::shared_ptr<const DeviceLevels<V>> copy_to_device(int device, const amg::Levels<V>& levels) {

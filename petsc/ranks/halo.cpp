@@ -77,18 +77,14 @@ private:
 
 }  // namespace
 
-template <class T>
-void Halo::fill(std::vector<T>& x, int for_each) const {
+void Halo::fill(const Place& place, void* x, std::size_t element_bytes, int for_each) const {
     if (forest_ == nullptr) create_forest();
-    const Unit unit(static_cast<int>(sizeof(T)) * for_each);
-    const T* const roots = x.data() + first_own_ * for_each;
-    PetscCallAbort(comm_, PetscSFBcastBegin(forest_, unit, roots, x.data(), MPI_REPLACE));
-    PetscCallAbort(comm_, PetscSFBcastEnd(forest_, unit, roots, x.data(), MPI_REPLACE));
+    const Unit unit(static_cast<int>(element_bytes) * for_each);
+    const auto* const roots =
+        static_cast<const std::byte*>(x) + static_cast<std::size_t>(first_own_ * for_each) * element_bytes;
+    const PetscMemType memory = place.on_device() ? PETSC_MEMTYPE_CUDA : PETSC_MEMTYPE_HOST;
+    PetscCallAbort(comm_, PetscSFBcastWithMemTypeBegin(forest_, unit, memory, roots, memory, x, MPI_REPLACE));
+    PetscCallAbort(comm_, PetscSFBcastEnd(forest_, unit, roots, x, MPI_REPLACE));
 }
-
-template void Halo::fill(std::vector<float>&, int) const;
-template void Halo::fill(std::vector<double>&, int) const;
-template void Halo::fill(std::vector<std::int32_t>&, int) const;
-template void Halo::fill(std::vector<std::uint64_t>&, int) const;
 
 }  // namespace petscsolver

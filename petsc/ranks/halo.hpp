@@ -2,11 +2,13 @@
 
 /// Numbers of rows or columns that ranks share out, and those of others that a rank looks at.
 
+#include "place.hpp"
 #include "ranks/ranks.hpp"
 
 #include <petscsf.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -80,9 +82,17 @@ public:
 
     /// Sets the others' elements to what their owners have. Collective.
     template <class T>
-    void fill(std::vector<T>& x, int for_each = 1) const;
+    void fill(std::vector<T>& x, int for_each = 1) const {
+        fill({}, x.data(), sizeof(T), for_each);
+    }
+    /// Of a vector at a place, which need not be the same on all ranks; on a device on PETSc's stream.
+    template <class T>
+    void fill(const Place& place, PlacedArray<T>& x) const {
+        fill(place, x.data(), sizeof(T), 1);
+    }
 
 private:
+    void fill(const Place& place, void* x, std::size_t element_bytes, int for_each) const;
     void create_forest() const;
 
     MPI_Comm comm_;

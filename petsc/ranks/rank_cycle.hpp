@@ -2,10 +2,15 @@
 
 /// The V-cycle over ranks.
 
+#include "apply.hpp"
 #include "core/multigrid/level.hpp"
+#include "local_rows.hpp"
+#include "multigrid.hpp"
+#include "place.hpp"
 #include "preconditioner/amg/cycle.hpp"
 #include "ranks/rank_place.hpp"
 #include "solver/accuracy.hpp"
+#include "solver/cuda/preconditioner.hpp"
 #include "solver/spmv.hpp"
 
 #include <cstdint>
@@ -16,23 +21,59 @@
 
 namespace petscsolver {
 
-/// amg::Cycle for levels that ranks share out, followed by levels that every rank has as a whole, if there are such. Every
-/// element is rounded as it is there. Collective.
+/// The cycle of levels that every rank has as a whole, on right-hand sides that ranks share out. Collective.
+template <class V>
+class GatheredCycle {
+public:
+    /// `rows`: this rank's. On the processor the levels must outlive it unchanged.
+    GatheredCycle(const Ranks& ranks, const solver::amg::Levels<V>& levels, std::int64_t rows, const Place& place)
+        : ranks_(ranks),
+          part_(static_cast<std::size_t>(rows)),
+          b_(place, static_cast<std::size_t>(levels.levels.front().a.rows), "a gathered right-hand side"),
+          x_(place, static_cast<std::size_t>(levels.levels.front().a.rows), "a gathered correction") {
+        if (place.on_device())
+            there_ = solver::cuda::make_multigrid<V, V>(place.device, solver::cuda::copy_to_device(place.device, levels));
+        else
+            here_.emplace(levels, one_thread());
+    }
+
+    /// x of all ranks, by every rank for itself, until the next call.
+    const V* apply(const Place& place, const V* b, solver::Accuracy accuracy) {
+        copy_to_host(place, b, std::span(part_));
+        b_.copy_from(place, ranks_.gathered(std::span<const V>(part_)));
+        if (there_)
+            there_->apply(b_.data(), x_.data(), accuracy, place.stream);
+        else
+            here_->apply({b_.data(), b_.size()}, {x_.data(), x_.size()}, accuracy);
+        return x_.data();
+    }
+
+private:
+    const Ranks& ranks_;
+    std::vector<V> part_;
+    PlacedArray<V> b_, x_;
+    std::optional<solver::amg::Cycle<V>> here_;
+    std::unique_ptr<solver::cuda::DevicePreconditioner<V>> there_;
+};
+
+/// amg::Cycle for levels that ranks share out, followed by levels that every rank has as a whole, if there are such; on this
+/// rank's processor or its device. Every element is rounded as it is there. Collective.
 template <class V>
 class RankCycle {
 public:
     /// The levels must outlive it unchanged. `finest`: how ranks share out the rows of A.
     RankCycle(const Ranks& ranks, const Layout& finest, const solver::amg::Levels<V, OnRanks>& shared,
-              const solver::amg::Levels<V>& whole)
-        : ranks_(ranks), first_row_(static_cast<std::size_t>(finest.begin())) {
-        for (const auto& level : shared.levels) levels_.push_back(std::make_unique<Work>(level));
-        if (!whole.levels.empty()) whole_.emplace(whole, solver::Device::cpu(1));
-        if (whole_) all_x_.resize(static_cast<std::size_t>(whole.levels.front().a.rows));
+              const solver::amg::Levels<V>& whole, const Place& place)
+        : place_(place), first_row_(finest.begin()) {
+        for (const auto& level : shared.levels) levels_.push_back(std::make_unique<Work>(level, place));
+        const std::int64_t rows = shared.levels.empty() ? finest.own() : shared.levels.back().restriction.own.rows;
+        if (!whole.levels.empty()) whole_.emplace(ranks, whole, rows, place);
     }
 
-    /// This rank's part of x = M^-1 b, until the next call.
-    std::span<const V> apply(std::span<const V> b, solver::Accuracy accuracy) {
-        if (levels_.empty()) return all_of(b, accuracy).subspan(first_row_, b.size());
+    /// This rank's part of x = M^-1 b, at the place, until the next call.
+    const V* apply(const V* b, solver::Accuracy accuracy, solver::cuda::Stream stream) {
+        place_.stream = stream;
+        if (levels_.empty()) return whole_->apply(place_, b, accuracy) + first_row_;
         descend(0, b, accuracy);
         return levels_.front()->own_x();
     }
@@ -42,94 +83,85 @@ private:
 
     /// Products have vectors for all columns of a rank's rows, with the numbers of the columns' halo.
     struct Work {
-        explicit Work(const solver::amg::Level<V, OnRanks>& l)
+        Work(const solver::amg::Level<V, OnRanks>& l, const Place& place)
             : level(l),
-              a(l.a.own, solver::Device::cpu(1), {.expected_products = solver::products_of_a_solve}),
-              prolongation(l.prolongation.own, solver::Device::cpu(1)),
-              restriction(l.restriction.own, solver::Device::cpu(1)),
-              x(static_cast<std::size_t>(l.a.halo->size())),
-              residual(static_cast<std::size_t>(has_next() ? l.restriction.halo->size() : l.a.halo->own())),
-              direction(static_cast<std::size_t>(l.a.halo->own())),
-              coarse_b(static_cast<std::size_t>(l.restriction.own.rows)),
-              coarse_x(static_cast<std::size_t>(l.prolongation.own.columns)) {}
+              a(l.a.own.view(), place, solver::products_of_a_solve),
+              x(place, static_cast<std::size_t>(l.a.halo->size()), "a level's x"),
+              residual(place, static_cast<std::size_t>(has_next() ? l.restriction.halo->size() : rows()), "a level's residual"),
+              direction(place, static_cast<std::size_t>(rows()), "a level's direction"),
+              inverse_diagonal(place, l.inverse_diagonal, "a level's diagonal") {
+            if (!has_next()) return;
+            prolongation.emplace(l.prolongation.own.view(), place);
+            restriction.emplace(l.restriction.own.view(), place);
+            coarse_b = {place, static_cast<std::size_t>(l.restriction.own.rows), "a level's right-hand side"};
+            coarse_x = {place, static_cast<std::size_t>(l.prolongation.own.columns), "a level's correction"};
+            coarse_columns = {place, l.prolongation.halo->globals(), "numbers of columns"};
+        }
 
         bool has_next() const { return level.prolongation.halo != nullptr; }
-        std::span<V> own_x() { return level.a.halo->own_part(x); }
-        std::span<V> own_residual() { return has_next() ? level.restriction.halo->own_part(residual) : std::span(residual); }
+        std::int64_t rows() const { return level.a.halo->own(); }
+        V* own_x() { return x.data() + level.a.halo->first_own(); }
+        V* own_residual() { return residual.data() + (has_next() ? level.restriction.halo->first_own() : 0); }
 
         const solver::amg::Level<V, OnRanks>& level;
-        solver::SpmvPlan<V> a;
-        solver::SpmvPlan<V> prolongation;
-        solver::SpmvPlan<V> restriction;
-        std::vector<V> x;
-        std::vector<V> residual;
-        std::vector<V> direction;
-        std::vector<V> coarse_b;
-        std::vector<V> coarse_x;
+        LocalRows<V> a;
+        std::optional<LocalRows<V>> prolongation;
+        std::optional<LocalRows<V>> restriction;
+        PlacedArray<V> x;
+        PlacedArray<V> residual;
+        PlacedArray<V> direction;
+        PlacedArray<V> inverse_diagonal;
+        PlacedArray<V> coarse_b;
+        PlacedArray<V> coarse_x;
+        PlacedArray<std::int32_t> coarse_columns;  ///< with all ranks' numbers
     };
 
-    void descend(std::size_t l, std::span<const V> b, solver::Accuracy accuracy) {
+    void descend(std::size_t l, const V* b, solver::Accuracy accuracy) {
         Work& work = *levels_[l];
         const std::vector<Step>& steps = work.level.steps;
-        begin_at_zero(work, steps.front(), b);
+        petscsolver::apply(place_, work.rows(),
+                           solver::amg::BeginAtZero<V>{steps.front().alpha, work.inverse_diagonal.data(), b,
+                                                       work.direction.data(), work.own_x()});
         for (std::size_t k = 1; k < steps.size(); ++k) step(work, steps[k], b, accuracy);
         if (work.has_next()) {
             compute_residual(work, b, accuracy);
-            work.level.restriction.halo->fill(work.residual);
-            work.restriction.multiply(V(1), work.residual, V(0), work.coarse_b, accuracy);
+            work.level.restriction.halo->fill(place_, work.residual);
+            V* const coarse_b = work.coarse_b.data();
+            work.restriction->multiply(place_, V(1), work.residual.data(), V(0), coarse_b, coarse_b, accuracy);
             take_correction(l, work, accuracy);
-            work.prolongation.multiply(V(1), work.coarse_x, V(1), work.own_x(), accuracy);
+            work.prolongation->multiply(place_, V(1), work.coarse_x.data(), V(1), work.own_x(), work.own_x(), accuracy);
         }
         for (const Step& next : steps) step(work, next, b, accuracy);
     }
 
-    void begin_at_zero(Work& work, const Step& first, std::span<const V> b) {
-        const std::span<V> x = work.own_x();
-        for (std::size_t i = 0; i < x.size(); ++i)
-            x[i] = work.direction[i] = solver::amg::first_direction(first.alpha, work.level.inverse_diagonal[i], b[i]);
+    void compute_residual(Work& work, const V* b, solver::Accuracy accuracy) {
+        work.level.a.halo->fill(place_, work.x);
+        work.a.multiply(place_, V(-1), work.x.data(), V(1), b, work.own_residual(), accuracy);
     }
 
-    void compute_residual(Work& work, std::span<const V> b, solver::Accuracy accuracy) {
-        work.level.a.halo->fill(work.x);
-        work.a.residual(b, work.x, {}, work.own_residual(), accuracy);
-    }
-
-    void step(Work& work, const Step& now, std::span<const V> b, solver::Accuracy accuracy) {
+    void step(Work& work, const Step& now, const V* b, solver::Accuracy accuracy) {
         compute_residual(work, b, accuracy);
-        const std::span<V> x = work.own_x();
-        const std::span<const V> r = work.own_residual();
-        for (std::size_t i = 0; i < x.size(); ++i) {
-            work.direction[i] = solver::amg::next_direction(now, work.direction[i], work.level.inverse_diagonal[i], r[i]);
-            x[i] = solver::add_rn(x[i], work.direction[i]);
-        }
+        petscsolver::apply(place_, work.rows(),
+                           solver::amg::Smooth<V>{now, work.inverse_diagonal.data(), work.own_residual(), work.direction.data(),
+                                                  work.own_x()});
     }
 
     /// The next level's x for all columns of P.
     void take_correction(std::size_t l, Work& work, solver::Accuracy accuracy) {
         const Halo& columns = *work.level.prolongation.halo;
         if (l + 1 == levels_.size()) {
-            all_of(work.coarse_b, accuracy);
-            for (std::int64_t i = 0; i < columns.size(); ++i) work.coarse_x[i] = all_x_[columns.global(i)];
-            return;
+            const V* const all = whole_->apply(place_, work.coarse_b.data(), accuracy);
+            return petscsolver::apply(place_, columns.size(), Gather<V>{work.coarse_columns.data(), all, work.coarse_x.data()});
         }
-        descend(l + 1, work.coarse_b, accuracy);
-        const std::span<const V> x = levels_[l + 1]->own_x();
-        std::copy(x.begin(), x.end(), columns.own_part(work.coarse_x).begin());
-        columns.fill(work.coarse_x);
+        descend(l + 1, work.coarse_b.data(), accuracy);
+        petscsolver::apply(place_, columns.own(), Copy<V>{levels_[l + 1]->own_x(), work.coarse_x.data() + columns.first_own()});
+        columns.fill(place_, work.coarse_x);
     }
 
-    /// x of all ranks, by every rank for itself.
-    std::span<const V> all_of(std::span<const V> b, solver::Accuracy accuracy) {
-        const std::vector<V> all = ranks_.gathered(b);
-        whole_->apply(all, all_x_, accuracy);
-        return all_x_;
-    }
-
-    const Ranks& ranks_;
-    std::size_t first_row_;  ///< of this rank
+    Place place_;
+    std::int64_t first_row_;  ///< of this rank
     std::vector<std::unique_ptr<Work>> levels_;
-    std::optional<solver::amg::Cycle<V>> whole_;
-    std::vector<V> all_x_;
+    std::optional<GatheredCycle<V>> whole_;
 };
 
 }  // namespace petscsolver

@@ -1,9 +1,12 @@
 #include "ranks/rank_multigrid.hpp"
 
+#include "apply.hpp"
 #include "core/floating_point_guard.hpp"
 #include "core/hash.hpp"
 #include "core/multigrid/scale.hpp"
+#include "multigrid.hpp"
 #include "numbers.hpp"
+#include "place.hpp"
 #include "preconditioner/amg/hierarchy.hpp"
 #include "preconditioner/amg/host_place.hpp"
 #include "preconditioner/amg/setup.hpp"
@@ -11,6 +14,7 @@
 #include "ranks/rank_cycle.hpp"
 #include "ranks/rank_place.hpp"
 #include "real_rows.hpp"
+#include "solver/cuda/preconditioner.hpp"
 #include "solver/error.hpp"
 
 #include <algorithm>
@@ -85,15 +89,18 @@ CsrMatrix<Number> read_rows(const RankBlocks& blocks, PetscInt first_column, Pet
 /// Elements of vectors from one layout to another that differs from it by a few.
 class Move {
 public:
-    Move(const Ranks& ranks, const Layout& from, const Layout& to) : to_(to), halo_(ranks, from, others(from, to)) {}
+    Move(const Ranks& ranks, const Layout& from, const Layout& to, const Place& place = {})
+        : rows_(to.own()), halo_(ranks, from, others(from, to)) {
+        std::vector<std::int32_t> places;
+        for (std::int64_t i = to.begin(); i < to.end(); ++i) places.push_back(halo_.local(static_cast<std::int32_t>(i)));
+        places_ = {place, places, "numbers of rows"};
+        all_ = {place, static_cast<std::size_t>(halo_.size()), "a vector and its neighbours"};
+    }
 
-    std::vector<double> operator()(std::span<const double> x) const {
-        std::vector<double> all(static_cast<std::size_t>(halo_.size()));
-        std::copy(x.begin(), x.end(), halo_.own_part(all).begin());
-        halo_.fill(all);
-        std::vector<double> result;
-        for (std::int64_t i = to_.begin(); i < to_.end(); ++i) result.push_back(all[halo_.local(static_cast<std::int32_t>(i))]);
-        return result;
+    void operator()(const Place& place, const double* from, double* to) {
+        apply(place, halo_.own(), Copy<double>{from, all_.data() + halo_.first_own()});
+        halo_.fill(place, all_);
+        apply(place, rows_, Gather<double>{places_.data(), all_.data(), to});
     }
 
 private:
@@ -104,19 +111,17 @@ private:
         return numbers;
     }
 
-    Layout to_;
+    std::int64_t rows_;
     Halo halo_;
+    PlacedArray<std::int32_t> places_;
+    PlacedArray<double> all_;
 };
 
 std::vector<double> moved_space(const Ranks& ranks, std::span<const double> vectors, int count, const Layout& from,
                                 const Layout& to) {
-    const Move move(ranks, from, to);
-    std::vector<double> result;
-    for (int c = 0; c < count; ++c) {
-        const std::vector<double> part =
-            move(vectors.subspan(static_cast<std::size_t>(c * from.own()), static_cast<std::size_t>(from.own())));
-        result.insert(result.end(), part.begin(), part.end());
-    }
+    Move move(ranks, from, to);
+    std::vector<double> result(static_cast<std::size_t>(count * to.own()));
+    for (int c = 0; c < count; ++c) move({}, vectors.data() + c * from.own(), result.data() + c * to.own());
     return result;
 }
 
@@ -165,7 +170,7 @@ RankHierarchy<V> make_levels(const Ranks& ranks, Finest finest, std::int64_t gat
     while (a && a->rows > std::max(gathered_rows, amg::rows_to_invert)) a = shared.template add_level<double>(a->view());
     RankHierarchy<V> levels;
     if (a) {
-        const amg::HostPlace here(solver::Device::cpu(1));
+        const amg::HostPlace here(one_thread());
         amg::Setup<V, amg::HostPlace> whole(options, here);
         std::optional<CsrMatrix<double>> all = gathered(ranks, *a);
         a.reset();
@@ -178,67 +183,143 @@ RankHierarchy<V> make_levels(const Ranks& ranks, Finest finest, std::int64_t gat
     return levels;
 }
 
-/// z = M^-1 r with a cycle in V: in float, z = 2^-k M^-1 (2^k r) with k such that 2^k r has its largest element in [1, 2).
+/// Levels, and how their finest rows are shared out beside those of A.
+template <class V>
+struct RankLevels {
+    Ranks ranks;
+    Layout outside, inside;
+    bool is_moved;  ///< where a node's rows lie on two ranks
+    RankHierarchy<V> levels;
+};
+
+/// The largest amg::magnitude_bits of this rank's elements.
+class LargestMagnitude {
+public:
+    explicit LargestMagnitude(const Place& place) : found_(place, 1, "a vector's largest element") {}
+
+    std::uint64_t operator()(const Place& place, std::int64_t n, const double* x) {
+        std::uint64_t largest = 0;
+        if (place.on_device()) {
+            solver::cuda::find_largest_magnitude(n, x, found_.data(), place.stream);
+            copy_to_host(place, found_.data(), std::span(&largest, 1));
+        } else {
+            for (std::int64_t i = 0; i < n; ++i) largest = std::max(largest, amg::magnitude_bits(x[i]));
+        }
+        return largest;
+    }
+
+private:
+    PlacedArray<std::uint64_t> found_;
+};
+
+/// z = M^-1 r with a cycle in V at a place: in float, z = 2^-k M^-1 (2^k r) with k such that 2^k r has its largest element in
+/// [1, 2).
+template <class V>
+class PlacedMultigrid {
+public:
+    PlacedMultigrid(const RankLevels<V>& made, const Place& place)
+        : made_(made),
+          place_(place),
+          largest_(place),
+          cycle_(made.ranks, made.inside, made.levels.shared, made.levels.whole, place) {
+        const auto rows = static_cast<std::size_t>(made.inside.own());
+        if (is_mixed) scaled_ = {place, rows, "a residual in single precision"};
+        if (!made.is_moved) return;
+        in_.emplace(made.ranks, made.outside, made.inside, place);
+        out_.emplace(made.ranks, made.inside, made.outside, place);
+        r_ = {place, rows, "a residual"};
+        z_ = {place, rows, "a correction"};
+    }
+
+    void apply(const double* r, double* z, solver::Accuracy accuracy, solver::cuda::Stream stream) {
+        place_.stream = stream;
+        if (!in_) return apply_inside(r, z, accuracy);
+        (*in_)(place_, r, r_.data());
+        apply_inside(r_.data(), z_.data(), accuracy);
+        (*out_)(place_, z_.data(), z);
+    }
+
+private:
+    static constexpr bool is_mixed = !std::is_same_v<V, double>;
+
+    void apply_inside(const double* r, double* z, solver::Accuracy accuracy) {
+        const std::int64_t rows = made_.inside.own();
+        if constexpr (is_mixed) {
+            const double scale = amg::scale_of(made_.ranks.largest(largest_(place_, rows, r)));
+            petscsolver::apply(place_, rows, ScaleInto<double, V>{scale, r, scaled_.data()});
+            const V* const found = cycle_.apply(scaled_.data(), accuracy, place_.stream);
+            petscsolver::apply(place_, rows, ScaleInto<V, double>{solver::div_rn(1.0, scale), found, z});
+        } else {
+            petscsolver::apply(place_, rows, Copy<double>{cycle_.apply(r, accuracy, place_.stream), z});
+        }
+    }
+
+    const RankLevels<V>& made_;
+    Place place_;
+    LargestMagnitude largest_;
+    RankCycle<V> cycle_;
+    PlacedArray<V> scaled_;
+    std::optional<Move> in_, out_;
+    PlacedArray<double> r_, z_;
+};
+
+/// Waits for what other ranks send: no CUDA graph can have it. Collective.
+template <class V>
+class RankMultigridOnDevice final : public solver::cuda::DevicePreconditioner<double> {
+public:
+    RankMultigridOnDevice(std::shared_ptr<const RankLevels<V>> made, int device)
+        : made_(std::move(made)), multigrid_(*made_, {.device = device}) {}
+
+    void apply(const double* r, double* z, solver::Accuracy accuracy, solver::cuda::Stream stream) override {
+        const solver::cpu::FloatingPointGuard guard;
+        multigrid_.apply(r, z, accuracy, stream);
+    }
+
+private:
+    std::shared_ptr<const RankLevels<V>> made_;
+    PlacedMultigrid<V> multigrid_;
+};
+
 template <class V>
 class RankMultigrid final : public solver::Preconditioner<double> {
 public:
-    RankMultigrid(const Ranks& ranks, const Layout& outside, Finest finest, std::int64_t gathered_rows)
-        : ranks_(ranks), inside_(finest.a.layout) {
-        if (!ranks_.all(outside == inside_)) {
-            in_.emplace(ranks_, outside, inside_);
-            out_.emplace(ranks_, inside_, outside);
-        }
-        levels_ = make_levels<V>(ranks_, std::move(finest), gathered_rows);
-        cycle_.emplace(ranks_, inside_, levels_.shared, levels_.whole);
-        r_.resize(static_cast<std::size_t>(inside_.own()));
+    RankMultigrid(const Ranks& ranks, const Layout& outside, Finest finest, std::int64_t gathered_rows) {
+        const Layout inside = finest.a.layout;
+        const bool is_moved = !ranks.all(outside == inside);
+        RankLevels<V> made{ranks, outside, inside, is_moved, make_levels<V>(ranks, std::move(finest), gathered_rows)};
+        made_ = std::make_shared<const RankLevels<V>>(std::move(made));
     }
 
     void apply(std::span<const double> r, std::span<double> z, solver::Accuracy accuracy) const override {
         const solver::cpu::FloatingPointGuard guard;
-        if (!in_) return apply_inside(r, z, accuracy);
-        std::vector<double> inside(r_.size());
-        apply_inside((*in_)(r), inside, accuracy);
-        std::ranges::copy((*out_)(inside), z.begin());
+        if (!here_) here_.emplace(*made_, Place());
+        here_->apply(r.data(), z.data(), accuracy, nullptr);
+    }
+
+    std::unique_ptr<solver::cuda::DevicePreconditioner<double>> on_device(int device) const override {
+        return std::make_unique<RankMultigridOnDevice<V>>(made_, device);
     }
 
     std::int64_t factor_entries() const override {
-        std::int64_t entries = levels_.whole.coarsest_inverse.nonzeros() - summary_of_levels().front().nonzeros;
-        for (const auto& level : levels_.shared.levels) entries += level.a.nonzeros() + level.prolongation.nonzeros();
-        for (const auto& level : levels_.whole.levels) entries += level.a.nonzeros() + level.prolongation.nonzeros();
+        const RankHierarchy<V>& levels = made_->levels;
+        std::int64_t entries = levels.whole.coarsest_inverse.nonzeros() - levels.summary().front().nonzeros;
+        for (const auto& level : levels.shared.levels) entries += level.a.nonzeros() + level.prolongation.nonzeros();
+        for (const auto& level : levels.whole.levels) entries += level.a.nonzeros() + level.prolongation.nonzeros();
         return entries;
     }
     std::uint64_t factor_hash() const override {
         solver::Hash hash;
-        amg::add_levels(hash, levels_.shared, RankPlace(ranks_));
-        amg::add_levels(hash, levels_.whole, amg::HostPlace(solver::Device::cpu(1)));
-        hash.add(levels_.whole.coarsest_inverse.view());
+        amg::add_levels(hash, made_->levels.shared, RankPlace(made_->ranks));
+        amg::add_levels(hash, made_->levels.whole, amg::HostPlace(one_thread()));
+        hash.add(made_->levels.whole.coarsest_inverse.view());
         return hash.value();
     }
-    std::vector<solver::LevelSummary> levels() const override { return summary_of_levels(); }
-    bool is_symmetric() const override { return levels_.shared.is_symmetric; }
+    std::vector<solver::LevelSummary> levels() const override { return made_->levels.summary(); }
+    bool is_symmetric() const override { return made_->levels.shared.is_symmetric; }
 
 private:
-    std::vector<solver::LevelSummary> summary_of_levels() const { return levels_.summary(); }
-
-    void apply_inside(std::span<const double> r, std::span<double> z, solver::Accuracy accuracy) const {
-        if constexpr (std::is_same_v<V, double>) {
-            std::ranges::copy(cycle_->apply(r, accuracy), z.begin());
-        } else {
-            std::uint64_t largest = 0;
-            for (const double x : r) largest = std::max(largest, amg::magnitude_bits(x));
-            const double scale = amg::scale_of(ranks_.largest(largest)), back = solver::div_rn(1.0, scale);
-            for (std::size_t i = 0; i < r.size(); ++i) r_[i] = static_cast<V>(solver::mul_rn(r[i], scale));
-            const std::span<const V> from = cycle_->apply(r_, accuracy);
-            for (std::size_t i = 0; i < z.size(); ++i) z[i] = solver::mul_rn(static_cast<double>(from[i]), back);
-        }
-    }
-
-    Ranks ranks_;
-    Layout inside_;
-    std::optional<Move> in_, out_;  ///< where a node's rows lie on two ranks
-    RankHierarchy<V> levels_;
-    mutable std::optional<RankCycle<V>> cycle_;
-    mutable std::vector<V> r_;
+    std::shared_ptr<const RankLevels<V>> made_;
+    mutable std::optional<PlacedMultigrid<V>> here_;  ///< once it is asked for
 };
 
 }  // namespace
@@ -259,7 +340,7 @@ std::unique_ptr<solver::Preconditioner<double>> make_rank_multigrid(const Ranks&
     const solver::cpu::FloatingPointGuard guard;
     if (a.rows == 0)
         return solver::make_preconditioner<double>(solver::PreconditionerKind::amg, CsrMatrix<double>{0, 0, {0}, {}, {}}.view(),
-                                                   solver::Accuracy::exact, solver::Device::cpu(1));
+                                                   solver::Accuracy::exact, one_thread());
     const Layout layout = a.layout;
     check(ranks, a.rows, options);
     Finest finest = finest_of(ranks, std::move(a), options);

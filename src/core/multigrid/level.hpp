@@ -6,6 +6,7 @@
 #include "solver/csr_matrix.hpp"
 #include "solver/numeric/rounding.hpp"
 
+#include <cstdint>
 #include <vector>
 
 namespace solver::amg {
@@ -29,6 +30,32 @@ SOLVER_HD V next_direction(const SmootherStep<V>& step, V d, V inverse_diagonal,
     const V first = first_direction(step.alpha, inverse_diagonal, r);
     return step.beta == 0 ? first : add_rn(mul_rn(step.beta, d), first);
 }
+
+/// x = d after a first step from x = 0, for elements i in any order.
+template <class V>
+struct BeginAtZero {
+    V alpha;
+    const V* inverse_diagonal;
+    const V* b;
+    V* direction;
+    V* x;
+    SOLVER_HD void operator()(std::int64_t i) const { direction[i] = x[i] = first_direction(alpha, inverse_diagonal[i], b[i]); }
+};
+
+/// d and x after any step, for elements i in any order.
+template <class V>
+struct Smooth {
+    SmootherStep<V> step;
+    const V* inverse_diagonal;
+    const V* residual;
+    V* direction;
+    V* x;
+    SOLVER_HD void operator()(std::int64_t i) const {
+        const V d = next_direction(step, direction[i], inverse_diagonal[i], residual[i]);
+        direction[i] = d;
+        x[i] = add_rn(x[i], d);
+    }
+};
 
 class HostPlace;
 
