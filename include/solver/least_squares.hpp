@@ -14,7 +14,7 @@ namespace solver {
 
 struct LeastSquaresOptions {
     KrylovOptions iteration = {};
-    std::int64_t memory_limit = 0;  ///< bytes that factors may take; 0: half of what the process may use
+    std::int64_t memory_limit = 0;  ///< bytes that a preconditioner may take; 0: half of what the process may use
 };
 
 /// The x for which ||b - A x|| is least, of any A, by LSMR with a preconditioner where it needs one. Arguments, x, status and
@@ -31,7 +31,9 @@ struct LeastSquaresOptions {
 /// take to make, A'A or where A is wide A A'; LSMR with complete factors (KLU) of G + D as a preconditioner, D small: a few
 /// steps find what LSMR needs thousands for, as the condition number of G is up to the square of A's and nearly all of it is
 /// undone, while x comes from residuals of A alone. Before it, LSMR again where its rate promises to take less than the
-/// factors; after it, or where they are too dear or forbidden, with the iterations that are left.
+/// factors; after it, or where they are too dear or forbidden, with the iterations that are left. Before factors, in double,
+/// LSMR with a cycle of multigrid where that costs less than they do and suits G, as differences along the edges of a mesh or
+/// a graph have it: where G is A'A, only if it finds a random w from A w in 60 steps, which it does not where A has lost rank.
 ///
 /// D is 2^-40 of G's diagonal (2^-18 in single precision), so that columns, or rows, may be scaled by what differs by 2^500
 /// at most. Where an eigenvalue of G + D shows that A may have lost rank, G is A'A and D 2^-36 (2^-12) of its largest diagonal

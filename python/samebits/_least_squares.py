@@ -43,7 +43,7 @@ class LeastSquaresResult(NamedTuple):
     #: the largest ``|a_j^H r| / (||a_j|| ||r||)`` of a column a_j and ``r = b - A x``, computed from x: 0 for the least squares; of complex
     #: numbers at most 1.5 times that
     normal_residual: float
-    factor_entries: int  #: of the normal equations, where factors were made
+    factor_entries: int  #: of a preconditioner, where one was made of the normal equations: factors, or levels of multigrid
     #: the same five of each column of b. Those above are the first status that is not 'converged', and the largest numbers
     columns: list[dict[str, Any]]
 
@@ -209,9 +209,10 @@ def lstsq(
     device: str | None = None,
     threads: int | None = None,
 ) -> LeastSquaresResult:
-    """Solves min ``||b - A x||`` for A of any shape and rank, by LSMR and, where that takes long, with factors of the normal equations.
+    """Solves min ``||b - A x||`` for A of any shape and rank, by LSMR, where that takes long with a preconditioner.
 
-    From zero, the default, it finds the solution of least norm. The factors are a preconditioner only: x comes from residuals of A,
+    From zero, the default, it finds the solution of least norm. Preconditioners are multigrid of the normal equations, where these are
+    like an elliptic problem, and their factors. They are preconditioners only: x comes from residuals of A,
     recomputed with accurate sums, and nothing is claimed without them. With ``accuracy='exact'`` the bits of x are the same on every
     machine and device and for every number of threads; where more than the first attempts was needed they depend on SuiteSparse's version,
     too, and on `memory_limit` where it forbids factors.
@@ -236,7 +237,7 @@ def lstsq(
     memory_limit : int
         Bytes that factors may take; 0 means half of the memory that the process may use.
     device : str, optional
-        Where A and the vectors of LSMR lie; factors are made on the processor. As in `solve`: None, the default, is that of A or b where
+        Where A and the vectors of LSMR lie, and levels of multigrid; factors are made on the processor. As in `solve`: None, the default, is that of A or b where
         one lies on a CUDA device, else the first CUDA device where there is one, else the processor.
     threads : int, optional
         See `threads`.

@@ -1,6 +1,6 @@
 #include "solver/least_squares.hpp"
 
-#include "auto_solve/gram_factors.hpp"
+#include "auto_solve/shifted_gram.hpp"
 #include "core/krylov/updates.hpp"
 #include "core/sorted_rows.hpp"
 #include "krylov/lsmr_way.hpp"
@@ -70,19 +70,21 @@ double unit_of_columns(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std:
     return unit;
 }
 
-/// What the solves with one A share: its norms, costs, and factors of its normal equations.
+/// What the solves with one A share: its norms, costs, and preconditioners made of its normal equations.
 template <class T>
 class NormalEquations {
 public:
-    using Shift = typename GramFactors<T>::Shift;
+    using Shift = typename ShiftedGram<T>::Shift;
 
     /// Of one G + D.
-    struct Factors {
-        bool is_known = false, is_factored = false;
-        std::optional<double> cost;  ///< none where G is too dear
-        std::optional<GramFactors<T>> gram;
+    struct Made {
+        bool is_known = false, is_factored = false, is_multigrid_made = false;
+        std::optional<ShiftedGram<T>> gram;              ///< until factors are made
+        std::optional<MatrixFacts> facts_for_multigrid;  ///< where that is to be tried
+        std::unique_ptr<Preconditioner<T>> multigrid;    ///< null where it cannot be made, or does not suit
+        std::optional<double> cost_of_factors;
+        std::unique_ptr<Preconditioner<T>> factors;  ///< null where they cannot be made, or D does not suit
         double common_shift = 0;
-        std::unique_ptr<Preconditioner<T>> inverse;  ///< null where it cannot be made, or D does not suit
         bool may_have_lost_rank = false;
     };
 
@@ -93,31 +95,46 @@ public:
 
     bool is_wide() const { return a.rows() < a.columns(); }
 
-    /// Made when first asked for.
-    Factors& with(bool of_rows, Shift shift) {
-        Factors& found = made_[(of_rows ? 2 : 0) + (shift == Shift::common ? 1 : 0)];
-        if (found.is_known) return found;
-        found.is_known = true;
-        try {
-            found.gram = GramFactors<T>::of(a, transposed, of_rows, shift, unit, costs, memory_limit_);
-        } catch (const std::bad_alloc&) {  // LSMR alone goes on
+    /// Made when first asked for. Null where G is too dear.
+    Made* with(bool of_rows, Shift shift) {
+        Made& made = made_[(of_rows ? 2 : 0) + (shift == Shift::common ? 1 : 0)];
+        if (!made.is_known) {
+            made.is_known = true;
+            try {
+                made.gram = ShiftedGram<T>::of(a, transposed, of_rows, shift, unit, costs, memory_limit_);
+            } catch (const std::bad_alloc&) {  // LSMR alone goes on
+            }
+            if (made.gram) made.common_shift = made.gram->common_shift();
+            if (made.gram && shift == Shift::by_diagonal) made.facts_for_multigrid = made.gram->facts_for_multigrid(costs);
         }
-        if (!found.gram) return found;
-        found.cost = found.gram->cost_of_factors();
-        found.common_shift = found.gram->common_shift();
-        return found;
+        return made.gram || made.is_factored ? &made : nullptr;
+    }
+
+    double cost_of_factors(Made& made) const {
+        if (!made.cost_of_factors) made.cost_of_factors = made.gram->cost_of_factors();
+        return *made.cost_of_factors;
     }
 
     /// Makes them, unless that was done.
-    void factor(Factors& factors, Shift shift) const {
-        if (factors.is_factored) return;
-        factors.is_factored = true;
-        factors.inverse = factors.gram->factor();
-        factors.may_have_lost_rank =
-            factors.inverse && shift == Shift::by_diagonal && factors.gram->may_have_lost_rank(*factors.inverse);
-        if (factors.may_have_lost_rank) factors.inverse.reset();
-        factors.gram.reset();
+    void factor(Made& made, Shift shift) const {
+        if (made.is_factored) return;
+        made.is_factored = true;
+        made.factors = made.gram->factor();
+        made.may_have_lost_rank = made.factors && shift == Shift::by_diagonal && made.gram->may_have_lost_rank(*made.factors);
+        if (made.may_have_lost_rank) made.factors.reset();
+        made.gram.reset();
     }
+
+    /// Makes it, unless that was done. Of A'A it must let a few steps find what A maps to something: a null space that it does
+    /// not know stays unseen otherwise, and x gets parts of it.
+    void make_multigrid(Made& made, bool of_rows, Accuracy accuracy) const {
+        if (made.is_multigrid_made) return;
+        made.is_multigrid_made = true;
+        made.multigrid = made.gram->multigrid(a.device());
+        if (made.multigrid && !of_rows && !finds_what_it_is_given(*made.multigrid, accuracy)) made.multigrid.reset();
+    }
+
+    static constexpr std::int64_t share_with_multigrid = 60;
 
     const SpmvPlan<T>& a;
     const SpmvPlan<T>& transposed;
@@ -126,8 +143,30 @@ public:
     double unit = 0;
 
 private:
+    /// Whether steps find a random w from A w. Columns are taken as scaled to norm 1, and so w to elements in [-1, 1]. Where A
+    /// has lost rank, what w has along a vector of the null space stays, a normal deviate for one vector; below the bound with
+    /// a probability of 1 in 500. Else, with singular values from 2^-18 on, at most 2^-43 2^18 sqrt(n) is left.
+    bool finds_what_it_is_given(const Preconditioner<T>& inverse, Accuracy accuracy) const {
+        constexpr double tolerance = 0x1p-43, bound = 0x1p-10;
+        std::vector<T> w(column_norms.size()), x(w.size()), b(static_cast<std::size_t>(a.rows()));
+        for (std::size_t j = 0; j < w.size(); ++j)
+            if (column_norms[j] > 0)
+                w[j] = static_cast<T>(random_element<double>(1, static_cast<std::int64_t>(j)) / column_norms[j]);
+        a.multiply(T(1), w, T(0), b, accuracy);
+        KrylovOptions options;
+        options.accuracy = accuracy;
+        options.tolerance = tolerance;
+        options.max_iterations = share_with_multigrid;
+        const LsmrWay<T> way{unit, column_norms, &inverse, false};
+        if (lsmr_in<T>(way, a, transposed, b, x, options).status != SolveStatus::converged) return false;
+        std::vector<double> left(w.size());
+        for (std::size_t j = 0; j < w.size(); ++j)
+            left[j] = mul_rn(add_rn(static_cast<double>(w[j]), -static_cast<double>(x[j])), column_norms[j]);
+        return norm2(std::span<const double>(left), Accuracy::exact, Device::cpu(1)) <= bound;
+    }
+
     std::int64_t memory_limit_;
-    std::array<Factors, 4> made_;
+    std::array<Made, 4> made_;
 };
 
 /// Attempt after attempt, each from the x that the one before reached.
@@ -146,7 +185,7 @@ public:
     }
 
 private:
-    using Shift = typename GramFactors<T>::Shift;
+    using Shift = typename ShiftedGram<T>::Shift;
 
     bool is_done() const {
         return result_.status == SolveStatus::converged || result_.status == SolveStatus::non_finite || stopped_ ||
@@ -181,6 +220,7 @@ private:
         part.history = std::move(result_.history);
         part.iterations += result_.iterations;
         part.restarts += result_.restarts;
+        part.preconditioner = result_.preconditioner;
         part.factor_entries = result_.factor_entries;
         result_ = std::move(part);
     }
@@ -197,23 +237,44 @@ private:
 
     /// False where rank may be lost, so that another D is to be tried.
     bool try_with(bool of_rows, Shift shift) {
-        auto& factors = equations_.with(of_rows, shift);
-        if (!factors.cost) return true;
-        const double affordable = std::min(*factors.cost / equations_.costs.step(),
-                                           static_cast<double>(options_.max_iterations - result_.iterations) / 4);
+        auto* const made = equations_.with(of_rows, shift);
+        if (made == nullptr) return true;
+        if (made->facts_for_multigrid) try_with_multigrid(*made, of_rows);
+        if (is_done()) return true;
+        const double cost = equations_.cost_of_factors(*made);
+        go_on_below(cost);
+        if (is_done() || cost > equations_.costs.most()) return true;
+        equations_.factor(*made, shift);
+        if (made->may_have_lost_rank) return false;
+        if (!made->factors) return true;
+        attempt_with(PreconditionerKind::klu, *made->factors, share_with_factors, of_rows);
+        is_at_limit_ = result_.status == SolveStatus::stagnated;
+        if (made->common_shift > 0 && result_.status == SolveStatus::converged)
+            stay_in_range(*made->factors, made->common_shift);
+        return true;
+    }
+
+    void try_with_multigrid(typename NormalEquations<T>::Made& made, bool of_rows) {
+        go_on_below(equations_.costs.multigrid(*made.facts_for_multigrid));
+        if (is_done()) return;
+        equations_.make_multigrid(made, of_rows, options_.accuracy);
+        if (made.multigrid)
+            attempt_with(PreconditionerKind::amg, *made.multigrid, NormalEquations<T>::share_with_multigrid, of_rows);
+    }
+
+    void attempt_with(PreconditionerKind kind, const Preconditioner<T>& inverse, std::int64_t share, bool of_rows) {
+        result_.preconditioner = kind;
+        result_.factor_entries = inverse.factor_entries();
+        attempt(share, &inverse, of_rows);
+    }
+
+    /// For as long as the rate promises to take less.
+    void go_on_below(double cost) {
+        const double affordable =
+            std::min(cost / equations_.costs.step(), static_cast<double>(options_.max_iterations - result_.iterations) / 4);
         for (double likely = iterations_at_this_rate();  // which may rise meanwhile: in the end it ends this
              !is_done() && result_.status != SolveStatus::stagnated && likely <= affordable; likely = iterations_at_this_rate())
-            attempt(static_cast<std::int64_t>(2 * likely));
-        if (is_done() || *factors.cost > equations_.costs.most()) return true;
-        equations_.factor(factors, shift);
-        if (factors.may_have_lost_rank) return false;
-        if (!factors.inverse) return true;
-        result_.factor_entries = factors.inverse->factor_entries();
-        attempt(share_with_factors, factors.inverse.get(), of_rows);
-        is_at_limit_ = result_.status == SolveStatus::stagnated;
-        if (factors.common_shift > 0 && result_.status == SolveStatus::converged)
-            stay_in_range(*factors.inverse, factors.common_shift);
-        return true;
+            attempt(static_cast<std::int64_t>(std::min(2 * likely, affordable)));
     }
 
     /// By the digits that the attempts so far have gained.

@@ -5,6 +5,7 @@
 #include "krylov/lsmr_solve.hpp"
 #include "krylov/lsmr_way.hpp"
 #include "solver/cuda/memory.hpp"
+#include "solver/cuda/preconditioner.hpp"
 #include "solver/cuda/reduce.hpp"
 #include "solver/cuda/runtime.hpp"
 #include "solver/preconditioner.hpp"
@@ -66,8 +67,11 @@ public:
         products_->multiply({.alpha = -1, .x = x.data(), .beta = 1, .y_in = b.data(), .y = r.data()}, accuracy, stream_);
     }
 
-    /// On the host, where factors are made: few steps follow, and to copy factors takes longer than these.
+    /// Multigrid on the device; factors on the host, where they are made: few steps follow, and to copy factors takes longer
+    /// than these.
     void precondition(const Preconditioner<T>& inverse, const Vector& x, Vector& out, Accuracy accuracy) {
+        if (!inverse_there_ && !inverse.levels().empty()) inverse_there_ = inverse.on_device(device_);
+        if (inverse_there_) return inverse_there_->apply(x.data(), out.data(), accuracy, stream_);
         on_host(x);
         std::vector<T> result(host_.size());
         inverse.apply(host_, result, accuracy);
@@ -109,6 +113,7 @@ private:
     cuda::DeviceArray<std::int32_t> has_lost_;
     Vector scaled_;
     std::unique_ptr<cuda::MatrixProducts<T>> products_, of_transposed_;
+    std::unique_ptr<cuda::DevicePreconditioner<T>> inverse_there_;
     std::vector<T> host_;
 };
 

@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <Eigen/Dense>
+#include <Eigen/Sparse>
 
 #include <algorithm>
 #include <cmath>
@@ -442,6 +443,52 @@ TEST(LeastSquares, DoesWithoutFactorsWhereTheyAreDearAndStepsFew) {
     const auto found = find(a, random_vector<double>(3001, 3));
     EXPECT_EQ(found.result.status, SolveStatus::converged);
     EXPECT_EQ(found.result.factor_entries, 0);
+}
+
+/// By complete factors of A'A in double, whose condition number is 10^5.
+// Promise: least_squares.hpp, "Before factors, in double, LSMR with a cycle of multigrid"
+// Promise: lsmr.hpp, "Of A'A or A A', where least_squares"
+TEST(LeastSquares, TakesMultigridWhereThatCostsLess) {
+    const auto a = gradients(250);
+    const auto b = random_vector<double>(static_cast<std::size_t>(a.rows), 3);
+    const auto found = find(a, b);
+    EXPECT_EQ(found.result.status, SolveStatus::converged);
+    EXPECT_EQ(found.result.preconditioner, PreconditionerKind::amg);
+    EXPECT_GT(found.result.factor_entries, 0);
+    EXPECT_EQ(find(a, b, with_factors(), 2).x, found.x);
+    const std::vector<std::int64_t> columns(a.column_indices.begin(), a.column_indices.end());
+    const Eigen::Map<const Eigen::SparseMatrix<double, Eigen::RowMajor, std::int64_t>> d(
+        a.rows, a.columns, a.nonzeros(), a.row_offsets.data(), columns.data(), a.values.data());
+    const Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>> factors(d.transpose() * d);
+    const Eigen::VectorXd expected = factors.solve(d.transpose() * eigen_vector(b));
+    EXPECT_LE((eigen_vector(found.x) - expected).norm(), 1e-7 * expected.norm());
+
+    const auto wide = transpose(a.view());
+    const auto of_wide = find(wide, random_vector<double>(static_cast<std::size_t>(wide.rows), 4));
+    EXPECT_EQ(of_wide.result.status, SolveStatus::converged);
+    EXPECT_EQ(of_wide.result.preconditioner, PreconditionerKind::amg);
+}
+
+/// Multigrid does not know that two elements may differ which A only adds up: they are to be equal all the same.
+TEST(LeastSquares, IsOfLeastNormWhereMultigridWouldNotSeeThatRankIsLost) {
+    auto a = gradients(250);
+    const std::int64_t n = a.columns;
+    for (int pair = 0; pair < 3; ++pair) {
+        a.column_indices.insert(a.column_indices.end(),
+                                {static_cast<std::int32_t>(a.columns), static_cast<std::int32_t>(a.columns + 1)});
+        a.values.insert(a.values.end(), 2, 1.0);
+        a.row_offsets.push_back(a.nonzeros());
+        a.rows += 1;
+        a.columns += 2;
+    }
+    const auto b = random_vector<double>(static_cast<std::size_t>(a.rows), 3);
+    const auto found = find(a, b);
+    EXPECT_EQ(found.result.status, SolveStatus::converged);
+    EXPECT_EQ(found.result.preconditioner, PreconditionerKind::klu);
+    for (std::int64_t j = n; j < a.columns; j += 2) {
+        EXPECT_NEAR(found.x[j], found.x[j + 1], 1e-9);
+        EXPECT_NEAR(found.x[j] + found.x[j + 1], b[static_cast<std::size_t>(a.rows - 3 + (j - n) / 2)], 1e-7);
+    }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "solver/csr_matrix.hpp"
 #include "solver/least_squares.hpp"
+#include "support/least_squares.hpp"
 #include "support/linear_systems.hpp"
 #include "support/on_cuda.hpp"
 
@@ -156,24 +157,28 @@ TEST_F(CudaLsmr, TakesWhatIsDegenerate) {
     }
 }
 
-/// Steps alone, and with factors of the normal equations of columns and of rows.
-TEST_F(CudaLsmr, HasTheProcessorsBitsWithFactors) {
-    for (const std::int64_t rows : {8100, 6000}) {
-        const CsrMatrix<double> a = rows_of_grid<double>(90, rows, 1), t = transpose(a.view());
-        const auto b = random_vector<double>(static_cast<std::size_t>(rows), 3);
+/// Steps alone, and with factors of the normal equations of columns and of rows, and multigrid of these.
+TEST_F(CudaLsmr, HasTheProcessorsBitsWithAPreconditioner) {
+    const auto expect_equal = [](const CsrMatrix<double>& a, PreconditionerKind kind) {
+        const CsrMatrix<double> t = transpose(a.view());
+        const auto b = random_vector<double>(static_cast<std::size_t>(a.rows), 3);
         const auto found_on = [&](const Device& device) {
             Course<double> course{};
-            course.x.resize(8100);
-            const LeastSquaresOptions options{watched(exactly(1e-10, 20'000), 8100, course)};
+            course.x.resize(static_cast<std::size_t>(a.columns));
+            const LeastSquaresOptions options{watched(exactly(1e-10, 20'000), a.columns, course)};
             const SpmvPlan<double> plan(a, device), transposed(t, device);
             const LeastSquaresResult result = least_squares<double>(plan, transposed, b, course.x, options);
+            EXPECT_EQ(result.preconditioner, kind);
             return told(result, std::move(course));
         };
         const auto expected = found_on(Device::cpu());
         EXPECT_GT(expected.factor_entries, 0);
         EXPECT_EQ(expected.status, SolveStatus::converged);
         EXPECT_EQ(found_on(Device::cuda()), expected);
-    }
+    };
+    for (const std::int64_t rows : {8100, 6000}) expect_equal(rows_of_grid<double>(90, rows, 1), PreconditionerKind::klu);
+    expect_equal(gradients(250), PreconditionerKind::amg);
+    expect_equal(transpose(gradients(250).view()), PreconditionerKind::amg);
 }
 
 }  // namespace

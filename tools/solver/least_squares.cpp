@@ -94,7 +94,10 @@ Run run_least_squares(const Options& options, Accuracy accuracy, const SpmvPlan<
     iteration.callback_interval = iterations_between_questions(a.device());
     for (const LeastSquaresResult& found :
          find(a, of_transposed, rhs, x, {iteration, options.factors.memory_limit}, options.preconditioner.has_value())) {
-        run.factor_entries = std::max(run.factor_entries, found.factor_entries);
+        if (found.factor_entries > run.factor_entries) {
+            run.of_normal_equations = found.preconditioner;
+            run.factor_entries = found.factor_entries;
+        }
         run.report.results.push_back(as_of_a_system(found));
         if (is_worse(found.normal_residual, *run.normal_residual)) run.normal_residual = found.normal_residual;
     }

@@ -101,6 +101,7 @@ Json run_json(const Run& run, Precision precision) {
     json["backward_error"] = run.normal_residual ? Json() : number(run.backward_error);
     if (run.normal_residual) {
         json["normal_residual"] = number(*run.normal_residual);
+        json["preconditioner"] = text(to_string(run.of_normal_equations));
         json["factor_entries"] = run.factor_entries;
     }
     json["proofs"] = Json::array();

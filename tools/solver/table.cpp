@@ -306,7 +306,9 @@ void add_least_squares(Rows& rows, const Options& options, const Outcome& outcom
                              options.tolerance));
     }
     if (run.factor_entries > 0)
-        rows.add("preconditioner", fmt::format("factors of the normal equations, {} entries", spaced(run.factor_entries)));
+        rows.add("preconditioner", fmt::format("{} of the normal equations, {} entries",
+                                               run.of_normal_equations == PreconditionerKind::amg ? "multigrid" : "factors",
+                                               spaced(run.factor_entries)));
     add_time(rows, outcome, "");
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 
-/// Factors of the normal equations, as a preconditioner of LSMR, and what they cost.
+/// The normal equations, of which preconditioners of LSMR are made, and what these cost.
 
+#include "auto_solve/matrix_facts.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/device.hpp"
 #include "solver/preconditioner.hpp"
@@ -27,8 +28,12 @@ public:
     double most() const;                     ///< that is spent on factors
     std::int64_t trial(bool of_rows) const;  ///< steps that may do without
 
-    /// Of a G that is prepared.
-    static double factors(const CsrMatrix<double>& g, const FillPrediction& fill);
+    /// Of a G of so many entries, with the steps that they are made for.
+    static double factors(std::int64_t entries, bool is_nearly_full, const FillPrediction& fill);
+
+    /// Of a G with these facts, with the steps that it is made for and as many that look whether rank is lost.
+    double multigrid(const MatrixFacts& g) const;
+    double multigrid_step(const MatrixFacts& g) const;
 
 private:
     double step_ = 0;
@@ -37,30 +42,38 @@ private:
 
 /// G + D, where G is A'A or A A' of A divided by a unit, and D a small diagonal matrix.
 template <class T>
-class GramFactors {
+class ShiftedGram {
 public:
     /// D by G's diagonal, or one number for all rows. Nothing where G is too dear or too large.
     enum class Shift { by_diagonal, common };
-    static std::optional<GramFactors> of(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, bool of_rows, Shift shift,
+    static std::optional<ShiftedGram> of(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, bool of_rows, Shift shift,
                                          double unit, const GramCosts& costs, std::int64_t memory_limit);
 
-    double cost_of_factors() const { return GramCosts::factors(shifted_, *preparation_.fill); }
+    double cost_of_factors();
 
     /// Null where they cannot be made.
-    std::unique_ptr<Preconditioner<T>> factor() const;
+    std::unique_ptr<Preconditioner<T>> factor();
+
+    /// Of G + D, where multigrid suits it and costs less than factors are estimated to.
+    std::optional<MatrixFacts> facts_for_multigrid(const GramCosts& costs) const;
+
+    /// Made where A lies. Null where it cannot be made.
+    std::unique_ptr<Preconditioner<T>> multigrid(const Device& device) const;
 
     /// Whether G + D, D by G's diagonal, has an eigenvalue of the order of D, D^-1/2 on either side, as G without full rank
-    /// has, by inverse iteration.
+    /// has, by inverse iteration with its factors.
     bool may_have_lost_rank(const Preconditioner<T>& inverse) const;
 
     double common_shift() const { return common_shift_; }  ///< 0 where D is by G's diagonal
 
 private:
-    GramFactors(CsrMatrix<double> gram, Shift shift, std::int64_t memory_limit, Device host);
+    const Preparation& preparation();
 
-    CsrMatrix<double> shifted_;     ///< G + D
-    std::vector<double> diagonal_;  ///< of G
-    Preparation preparation_;       ///< of G + D
+    ShiftedGram(CsrMatrix<double> gram, Shift shift, std::int64_t memory_limit, Device host);
+
+    CsrMatrix<double> shifted_;               ///< G + D
+    std::vector<double> diagonal_;            ///< of G
+    std::optional<Preparation> preparation_;  ///< of G + D, once factors are thought of
     std::int64_t memory_limit_;
     Device host_;
     double common_shift_ = 0;
