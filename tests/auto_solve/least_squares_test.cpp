@@ -4,6 +4,7 @@
 #include "solver/dense_matrix.hpp"
 #include "solver/error.hpp"
 #include "support/eigen.hpp"
+#include "support/gradients.hpp"
 #include "support/least_squares.hpp"
 #include "support/linear_systems.hpp"
 #include "support/real_matrices.hpp"

@@ -2,7 +2,7 @@
 
 #include "solver/csr_matrix.hpp"
 #include "solver/least_squares.hpp"
-#include "support/least_squares.hpp"
+#include "support/gradients.hpp"
 #include "support/linear_systems.hpp"
 #include "support/on_cuda.hpp"
 

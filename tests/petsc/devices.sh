@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# devices.sh bits|time: on a machine with two GPUs, for a PETSc with CUDA. MPIEXEC, PLUGIN, SAME_BITS and OPERATIONS name what was
-# built, LOGS a folder for what is said (default: here), MATRICES files in PETSc's format besides the generated ones. Goes on
-# after a failure; the last line counts them.
+# devices.sh bits|time|multigrid: on a machine with two GPUs, for a PETSc with CUDA. MPIEXEC, PLUGIN, SAME_BITS, OPERATIONS and
+# OVER_RANKS name what was built, LOGS a folder for what is said (default: here), MATRICES files in PETSc's format besides the
+# generated ones. Goes on after a failure; the last line counts them.
 set -uo pipefail
 logs=${LOGS:-.}
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
@@ -27,18 +27,25 @@ try() {
     return $status
 }
 
-# same NAME OPTION...: one output for 1 to 4 ranks on the processor and 1 and 2 with a GPU each.
+# ours NAME PROGRAM OPTION...: one output for 1 to 4 ranks on the processor and 1 and 2 with a GPU each.
+ours() {
+    local name=$1 n
+    shift
+    try "$name.processor.1" 60 1 "$1" $on_processor $some "${@:2}" || return
+    for n in 2 3 4; do
+        try "$name.processor.$n" 60 "$n" "$1" $on_processor $some "${@:2}" && compare "$name" "processor.$n"
+    done
+    for n in 1 2; do
+        try "$name.device.$n" 60 "$n" "$1" $on_device $some "${@:2}" && compare "$name" "device.$n"
+    done
+    cat "$logs/$name.processor.1"
+}
+
+# same NAME OPTION...: the same of PETSc's preconditioners, with what PETSc alone gives beside it.
 same() {
     local name=$1 n
     shift
-    try "$name.processor.1" 60 1 "$SAME_BITS" $on_processor $some "$@" || return
-    for n in 2 3 4; do
-        try "$name.processor.$n" 60 "$n" "$SAME_BITS" $on_processor $some "$@" && compare "$name" "processor.$n"
-    done
-    for n in 1 2; do
-        try "$name.device.$n" 60 "$n" "$SAME_BITS" $on_device $some "$@" && compare "$name" "device.$n"
-    done
-    cat "$logs/$name.processor.1"
+    ours "$name" "$SAME_BITS" "$@"
     echo "PETSc alone, on 1 and 2 devices:"
     for n in 1 2; do
         try "$name.plain.$n" 60 "$n" "$SAME_BITS" $plain $some "$@" && cat "$logs/$name.plain.$n"
@@ -56,38 +63,61 @@ compare() {
 }
 
 bits() {
-    local n file methods="-methods bcgs,cg,gmres -preconditioners none,jacobi -ksp_rtol 1e-10"
+    local n file matrix methods="-methods bcgs,cg,gmres -preconditioners none,jacobi -ksp_rtol 1e-10"
     for n in 1 2 3; do
         try "operations.$n" 60 "$n" "$OPERATIONS" -on_device $some -dll_prepend "$PLUGIN" && cat "$logs/operations.$n"
     done
     try operations.everywhere.2 60 2 "$OPERATIONS" -on_device -solver_everywhere $some -dll_prepend "$PLUGIN" && cat "$logs/operations.everywhere.2"
     same advection -case advection -n 60 -ksp_max_it 100 $methods
     same cube27 -case cube27 -n 64 -ksp_max_it 60 $methods
+    # The library's preconditioners; levels over ranks down to 400 rows, in single precision, in double and with nodes of two
+    # displacements whose rows lie on one rank or on two.
+    ours of_library "$SAME_BITS" -case cube27 -n 40 -ksp_max_it 60 -methods cg,gmres -preconditioners samebits_jacobi,samebits_amg
+    local levels="-pc_samebits_gathered_rows 0"
+    ours multigrid "$SAME_BITS" -case cube -n 40 -ksp_max_it 60 -methods cg,bcgs -preconditioners samebits_amg $levels
+    for matrix in "convection_diffusion_70 -ksp_type bcgs" "anisotropic_70 -ksp_type cg" "poisson3d_20 -ksp_type cg -scale 1e-300" \
+        "elasticity2d_60 -ksp_type cg -cut_nodes" "elasticity2d_60 -ksp_type cg -mat_block_size 2" \
+        "elasticity2d_70 -rigid_body_modes 70 -ksp_type cg -cut_nodes" "poisson2d_40 -ksp_type cg -empty_ranks"; do
+        ours "multigrid.$matrix" "$OVER_RANKS" $levels -matrix $matrix
+    done
     for file in ${MATRICES:-}; do
         same "$(basename "$file" .petsc)" -case file -f "$file" -ksp_max_it 700 $methods
     done
 }
 
-# PETSc and the plugin, one and two devices, in turn.
+# time_case NAME PRECONDITIONER OPTION...: PETSc and the plugin, one and two devices, in turn, each by its own preconditioner:
+# PETSC'S,OURS.
 time_case() {
-    local name=$1 n
-    shift
+    local name=$1 of_petsc=${2%,*} of_ours=${2#*,} n
+    shift 2
     for n in 1 2; do
-        try "$name.plain.$n" 100 "$n" "$SAME_BITS" $plain $some "$@" && sed "s/^/$name, PETSc, $n: /" "$logs/$name.plain.$n"
-        try "$name.exact.$n" 100 "$n" "$SAME_BITS" $on_device $some "$@" && sed "s/^/$name, exact, $n: /" "$logs/$name.exact.$n"
+        try "$name.plain.$n" 200 "$n" "$SAME_BITS" $plain $some -pc_type "$of_petsc" "$@" &&
+            sed "s/^/$name, PETSc, $n: /" "$logs/$name.plain.$n"
+        try "$name.exact.$n" 200 "$n" "$SAME_BITS" $on_device $some -pc_type "$of_ours" "$@" &&
+            sed "s/^/$name, exact, $n: /" "$logs/$name.exact.$n"
     done
 }
 
 timing() {
-    local bicgstab="-ksp_type bcgs -pc_type jacobi -ksp_rtol 1e-50 -ksp_atol 1e-300 -ksp_max_it 50 -seconds 3"
-    time_case time27 -case cube27 -n "${SIDE27:-200}" $bicgstab
-    time_case time7 -case cube -n "${SIDE7:-300}" $bicgstab
-    try log.exact.2 100 2 "$SAME_BITS" $on_device $some -case cube27 -n "${SIDE27:-200}" $bicgstab -log_view
+    local bicgstab="-ksp_type bcgs -ksp_rtol 1e-50 -ksp_atol 1e-300 -ksp_max_it 50 -seconds 3"
+    time_case time27 jacobi,jacobi -case cube27 -n "${SIDE27:-200}" $bicgstab
+    time_case time7 jacobi,jacobi -case cube -n "${SIDE7:-300}" $bicgstab
+    try log.exact.2 100 2 "$SAME_BITS" $on_device $some -case cube27 -n "${SIDE27:-200}" -pc_type jacobi $bicgstab -log_view
+}
+
+# With the seconds that each took to make its levels.
+timing_of_multigrid() {
+    local cg="-ksp_type cg -ksp_rtol 1e-8 -ksp_max_it 200 -seconds 3" rows
+    for rows in ${GATHERED_ROWS:-10000}; do
+        time_case "multigrid7.$rows" gamg,samebits_amg -case cube -n "${SIDE7:-300}" $cg -pc_samebits_gathered_rows "$rows" -log_view
+    done
+    grep -H PCSetUp "$logs"/multigrid7.*[12] | awk '{print $1, $2, $4, "s"}'
 }
 
 case $1 in
 bits) bits ;;
 time) timing ;;
+multigrid) timing_of_multigrid ;;
 esac
 echo "$failures failures, $SECONDS s"
 exit $((failures > 0))
