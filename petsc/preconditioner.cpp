@@ -137,12 +137,11 @@ PetscErrorCode place_of_vectors(Mat a, Place* place) {
     PetscFunctionReturn(0);
 }
 
-/// Multigrid's levels are made where the vectors are, which changes no bit; what else there is, is made by this thread.
-Made made_here(PreconditionerKind kind, const solver::CsrView<double>& a, const Place& place,
+/// Multigrid's levels are made where the vectors are, which changes no bit; factors are made by this thread.
+Made made_here(PreconditionerKind kind, const solver::CsrView<double>& a, const solver::Device& device,
                const solver::PreconditionerOptions& options) {
-    if (kind != PreconditionerKind::amg || !place.on_device())
-        return solver::make_preconditioner<double>(kind, a, settings().accuracy, one_thread(), options);
-    const solver::SpmvPlan<double> plan(a, solver::Device::cuda(place.device), {.storage = solver::SpmvStorage::csr});
+    const bool is_there = kind == PreconditionerKind::amg && device.kind() == solver::Device::Kind::cuda;
+    const solver::SpmvPlan<double> plan(a, is_there ? device : one_thread(), {.storage = solver::SpmvStorage::csr});
     return solver::make_preconditioner(kind, plan, settings().accuracy, options);
 }
 
@@ -163,15 +162,16 @@ PetscErrorCode make_here(PC pc) {
                reinterpret_cast<PetscObject>(pc)->type_name, reinterpret_cast<PetscObject>(pc->pmat)->type_name);
     PetscCall(RankBlocks::of(pc->pmat, &blocks));
     PetscCallCXX(a = real_matrix(copy_of(blocks.own)));
+    PetscCall(place_of_vectors(pc->pmat, &place));
+    const solver::Device device = place.on_device() ? solver::Device::cuda(place.device) : one_thread();
     if (!application->kind) {
-        PetscCallCXX(application->made = make_solve(std::move(a), application->solve));
+        PetscCallCXX(application->made = make_solve(std::move(a), application->solve, device));
         PetscFunctionReturn(0);
     }
     PetscCall(unknowns_per_node_of(pc->pmat, &options.amg.unknowns_per_node));
     PetscCall(near_null_space_of(pc->pmat, &near_null, &vectors));
     options.amg.near_null_space = near_null;
-    PetscCall(place_of_vectors(pc->pmat, &place));
-    PetscCallCXX(application->made = made_here(*application->kind, a.view(), place, options));
+    PetscCallCXX(application->made = made_here(*application->kind, a.view(), device, options));
     PetscFunctionReturn(0);
 }
 

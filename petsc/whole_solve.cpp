@@ -12,8 +12,8 @@ namespace {
 
 class Solve final : public solver::Preconditioner<double> {
 public:
-    Solve(solver::CsrMatrix<double> a, const WholeSolveOptions& options)
-        : a_(std::move(a)), plan_(a_.view(), solver::Device::cpu(1)), options_(options) {}
+    Solve(solver::CsrMatrix<double> a, const WholeSolveOptions& options, const solver::Device& device)
+        : a_(std::move(a)), plan_(a_.view(), device), options_(options) {}
 
     void apply(std::span<const double> r, std::span<double> z, solver::Accuracy accuracy) const override {
         const solver::SolveOptions options = options_of_solve(options_, accuracy);
@@ -45,8 +45,9 @@ solver::SolveOptions options_of_solve(const WholeSolveOptions& given, solver::Ac
     return options;
 }
 
-std::unique_ptr<solver::Preconditioner<double>> make_solve(solver::CsrMatrix<double> a, const WholeSolveOptions& options) {
-    return std::make_unique<Solve>(std::move(a), options);
+std::unique_ptr<solver::Preconditioner<double>> make_solve(solver::CsrMatrix<double> a, const WholeSolveOptions& options,
+                                                           const solver::Device& device) {
+    return std::make_unique<Solve>(std::move(a), options, device);
 }
 
 }  // namespace petscsolver

@@ -268,7 +268,7 @@ public:
 private:
     void take_whole() const {
         system_.reset();
-        whole_ = make_solve(gathered(ranks_, a_), options_);
+        whole_ = make_solve(gathered(ranks_, a_), options_, one_thread());
     }
 
     void apply_whole(Span r, std::span<double> z, solver::Accuracy accuracy) const {

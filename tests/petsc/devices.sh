@@ -105,13 +105,11 @@ timing() {
     try log.exact.2 100 2 "$SAME_BITS" $on_device $some -case cube27 -n "${SIDE27:-200}" -pc_type jacobi $bicgstab -log_view
 }
 
-# With the seconds that each took to make its levels.
 timing_of_multigrid() {
     local cg="-ksp_type cg -ksp_rtol 1e-8 -ksp_max_it 200 -seconds 3" rows
     for rows in ${GATHERED_ROWS:-10000}; do
-        time_case "multigrid7.$rows" gamg,samebits_amg -case cube -n "${SIDE7:-300}" $cg -pc_samebits_gathered_rows "$rows" -log_view
+        time_case "multigrid7.$rows" gamg,samebits_amg -case cube -n "${SIDE7:-300}" $cg -pc_samebits_gathered_rows "$rows"
     done
-    grep -H PCSetUp "$logs"/multigrid7.*[12] | awk '{print $1, $2, $4, "s"}'
 }
 
 case $1 in
