@@ -73,6 +73,8 @@ bits() {
     # The library's preconditioners; levels over ranks down to 400 rows, in single precision, in double and with nodes of two
     # displacements whose rows lie on one rank or on two.
     ours of_library "$SAME_BITS" -case cube27 -n 40 -ksp_max_it 60 -methods cg,gmres -preconditioners samebits_jacobi,samebits_amg
+    ours blocks "$SAME_BITS" -case cube27 -n 20 -methods bcgs,gmres -preconditioners samebits_ilu0,samebits_klu -pc_samebits_block_size 500
+    ours automatic "$SAME_BITS" -case cube27 -n 40 -methods preonly -preconditioners samebits_auto
     local levels="-pc_samebits_gathered_rows 0"
     ours multigrid "$SAME_BITS" -case cube -n 40 -ksp_max_it 60 -methods cg,bcgs -preconditioners samebits_amg $levels
     for matrix in "convection_diffusion_70 -ksp_type bcgs" "anisotropic_70 -ksp_type cg" "poisson3d_20 -ksp_type cg -scale 1e-300" \
