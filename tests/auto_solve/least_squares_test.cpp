@@ -78,9 +78,9 @@ double largest_cosine(const CsrMatrix<double>& a, const std::vector<double>& b, 
 // Promise: least_squares.hpp, "LSMR, for as long as the matrix G"
 // Promise: least_squares.hpp, "LSMR with complete factors (KLU) of G + D"
 // Promise: least_squares.hpp, "Before it, LSMR again"
-// Promise: least_squares.hpp, "bytes that factors may take"
+// Promise: least_squares.hpp, "bytes that a preconditioner may take"
 // Promise: least_squares.hpp, "0: half of what the process may use"
-// Promise: lsmr.hpp, "of A'A or A A', where least_squares"
+// Promise: lsmr.hpp, "which that holds"
 TEST(LeastSquares, FactorsOfTheNormalEquationsSaveNearlyAllSteps) {
     const auto a = differences(700);
     const auto b = random_vector<double>(701, 3);
