@@ -96,6 +96,9 @@ struct SolveReport {
 ///  each for about as many operations as klu's;
 ///  - at last what gained most digits per operation, with the iterations that are left; none where all of these were refused.
 ///  Where complete factors say that A is singular, as far as its precision can tell, that ends once the residual stands still.
+/// Rows without entries of an A that is its own transpose stand aside, as points of a graph that no edge meets: x keeps the
+/// guess there, preconditioners are made of A with ones on the diagonal of these rows, and what b has there is left out as
+/// means are (below).
 /// For several right-hand sides together iterations, but not factors, cost so many times as much: complete factors are then
 /// estimated before the first jacobi where amg suits A, a jacobi of less than 16 iterations is left out, complete factors
 /// count twice beside amg, since one thread makes them, and klu goes before ilut where it is expected to cost less than that

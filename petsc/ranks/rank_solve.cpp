@@ -56,6 +56,8 @@ solver::MatrixFacts facts_of(const Ranks& ranks, const RankMatrix<double>& a) {
     facts.is_finite = ranks.all(facts.is_finite);
     facts.zeros_on_diagonal = !ranks.all(!facts.zeros_on_diagonal);
     facts.positive_diagonal = ranks.all(facts.positive_diagonal);
+    facts.empty_rows = ranks.sum(facts.empty_rows);
+    facts.count_empty_rows_as_zeros();
     facts.is_symmetric = facts.is_finite && RankPlace(ranks).is_symmetric(a.view());
     facts.is_complex_symmetric =
         numbers_are_complex && facts.is_finite && RankPlace(ranks).is_symmetric(a.view(), OwnTranspose::of_complex_numbers);

@@ -68,7 +68,7 @@ template <class T>
 bool CompatibleParts<T>::may_have_null_space(const MatrixFacts& facts) const {
     constexpr double nothing = 0x1p-20;
     if (facts.rows == 0 || !facts.is_finite) return false;
-    if (facts.zero_sums == facts.rows) return true;
+    if (facts.zero_sums == facts.rows || facts.empty_rows > 0) return true;
     if (symmetry_ != nullptr || !facts.may_add_up_to_zero()) return false;
     std::vector<T> sums(static_cast<std::size_t>(facts.rows));
     for (std::int64_t kind = 0; kind < kinds_; ++kind) {
@@ -198,6 +198,14 @@ void CompatibleParts<T>::tell(SolveReport& report) const {
         if (part.mean > part.tolerance) largest_mean = std::max(largest_mean, part.mean);
     }
     if (largest_mean == 0) return;
+    if (std::ranges::all_of(null_space_, [](Component component) { return component.size() == 1; })) {
+        report.obstacle = fmt::format(
+            "A is singular: it has {} empty row{}, the first is {} (counted from 1), where b - A x keeps what b has, {:.1e} "
+            "||b||, "
+            "whatever x is; this x is for b without that, for which ||b - A x|| is least but for the tolerance",
+            null_space_.size(), null_space_.size() == 1 ? "" : "s", null_space_.front().front() + 1, largest_mean);
+        return;
+    }
     const bool is_sure = image_.is_zero;
     const bool is_whole = components_.count() == 1;
     const std::string where =

@@ -27,6 +27,8 @@ namespace solver {
 /// leaves: a unit roundoff in the mean of its columns, and nowhere many, as a column has that is held by a small number. None
 /// counts where A is symmetric and b a multiple of s in each, which constants solve.
 ///
+/// Rows without entries of an A that is its own transpose are such components, whatever the others are.
+///
 /// Complex numbers, in real form (complex.hpp): real and imaginary parts have a mean each.
 template <class T>
 class CompatibleParts {

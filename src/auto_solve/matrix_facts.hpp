@@ -9,10 +9,19 @@
 
 namespace solver {
 
+/// Empty rows are none but of sparse matrices that are their own transposes, whose columns there are empty, too.
 struct MatrixFacts : RowFacts {
     std::int64_t rows = 0;
     bool is_symmetric = false;          ///< to the bit, pattern and values
     bool is_complex_symmetric = false;  ///< the real form of a complex matrix that is its own transpose, to the bit
+
+    /// As where the diagonal alone is missing: what takes this matrix does not set them aside.
+    void count_empty_rows_as_zeros() {
+        if (empty_rows == 0) return;
+        empty_rows = 0;
+        zeros_on_diagonal = true;
+        positive_diagonal = false;
+    }
 
     bool may_be_positive_definite() const { return is_symmetric && positive_diagonal; }
 

@@ -2,6 +2,7 @@
 
 /// A with a preconditioner, ready to iterate.
 
+#include "auto_solve/empty_rows.hpp"
 #include "krylov/run.hpp"
 #include "preconditioner/ilut.hpp"
 #include "preconditioner/klu.hpp"
@@ -29,9 +30,12 @@ class System {
 public:
     static constexpr bool is_mixed = !std::is_same_v<T, V>;
 
-    /// `preparation`, of A, is made here where it is needed and not yet there.
-    System(const SpmvPlan<T>& a, std::optional<Preparation>& preparation, const SolveOptions& options)
+    /// `preparation`, of A, is made here where it is needed and not yet there. Where empty rows stand aside, which are empty
+    /// columns, too, preconditioners are made of A with ones on the diagonal there.
+    System(const SpmvPlan<T>& a, std::optional<Preparation>& preparation, const SolveOptions& options,
+           bool empty_rows_stand_aside)
         : a_(a), preparation_(preparation), options_(options) {
+        if (empty_rows_stand_aside) filled_ = with_ones_in_empty_rows(a.matrix());
         if constexpr (is_mixed) {
             if (a.dense() != nullptr) {
                 rounded_dense_ = rounded(*a.dense());
@@ -44,12 +48,13 @@ public:
     }
 
     bool has_preconditioner() const { return m_ != nullptr; }
+    bool is_preconditioner_of_a() const { return !filled_; }
     const Preconditioner<V>& preconditioner() const { return *m_; }
 
     const Preparation& preparation() {
         if (!preparation_) {
             tell("matching and order");
-            preparation_ = prepare(a_.matrix(), Ordering::amd, a_.device());
+            preparation_ = prepare(source(), Ordering::amd, a_.device());
         }
         return *preparation_;
     }
@@ -66,13 +71,13 @@ public:
         const bool is_whole = !options_.preconditioner || options_.factors.block_of_row.empty();
         if (kind == PreconditionerKind::klu &&
             is_whole)  // of A itself: where A is hard, the inverse of A rounded may be far off
-            m_ = make_klu<V>(a_.matrix(), preparation(), options_.factors, a_.device());
+            m_ = make_klu<V>(source(), preparation(), options_.factors, a_.device());
         else if (kind == PreconditionerKind::ilut && is_whole)
-            m_ = make_ilut<V>(matrix(), preparation(), options_.factors, a_.device());
+            m_ = make_ilut<V>(plan_of_source().matrix(), preparation(), options_.factors, a_.device());
         else if (plan().dense() != nullptr && diagonal_suffices)
             m_ = make_preconditioner<V>(kind, diagonal_of(*plan().dense()), accuracy, a_.device(), factors);
         else
-            m_ = make_preconditioner<V>(kind, plan(), accuracy, factors);
+            m_ = make_preconditioner<V>(kind, plan_of_source(), accuracy, factors);
     }
 
     /// Of the preconditioner. Where a device iterates it is found meanwhile, else when it is asked for.
@@ -106,7 +111,22 @@ private:
             return a_;
     }
 
-    CsrView<V> matrix() const { return plan().matrix(); }
+    /// What preconditioners are made of.
+    CsrView<T> source() const { return filled_ ? filled_->view() : a_.matrix(); }
+
+    const SpmvPlan<V>& plan_of_source() {
+        if (!filled_) return plan();
+        if (!filled_plan_) {
+            const SpmvOptions options{.storage = SpmvStorage::csr};
+            if constexpr (is_mixed) {
+                rounded_filled_ = convert<V>(filled_->view());
+                filled_plan_ = std::make_unique<SpmvPlan<V>>(rounded_filled_, a_.device(), options);
+            } else {
+                filled_plan_ = std::make_unique<SpmvPlan<V>>(*filled_, a_.device(), options);
+            }
+        }
+        return *filled_plan_;
+    }
 
     /// A rounded and transposed: its rows are contiguous.
     static DenseMatrix<V> rounded(const DenseView<T>& a) {
@@ -134,9 +154,10 @@ private:
     const SpmvPlan<T>& a_;
     std::optional<Preparation>& preparation_;
     const SolveOptions& options_;
-    CsrMatrix<V> rounded_;
+    std::optional<CsrMatrix<T>> filled_;  ///< A with ones
+    CsrMatrix<V> rounded_, rounded_filled_;
     DenseMatrix<V> rounded_dense_;  ///< transposed
-    std::unique_ptr<SpmvPlan<V>> rounded_plan_;
+    std::unique_ptr<SpmvPlan<V>> rounded_plan_, filled_plan_;
     PreconditionerKind kind_ = PreconditionerKind::none;
     std::unique_ptr<Preconditioner<V>> m_;
     std::optional<KrylovSystem<T, V>> krylov_;  ///< for all attempts

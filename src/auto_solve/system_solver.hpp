@@ -44,7 +44,7 @@ public:
 
     /// Those of A that the last attempt of `solve` iterated with; null where it did not, or in a lower precision.
     const KluPreconditioner<T>* complete_factors() const {
-        if (mixed_ || !system_ || !system_->has_preconditioner()) return nullptr;
+        if (mixed_ || !system_ || !system_->has_preconditioner() || !system_->is_preconditioner_of_a()) return nullptr;
         return dynamic_cast<const KluPreconditioner<T>*>(&system_->preconditioner());
     }
 

@@ -26,6 +26,7 @@ struct RowFacts {
     bool positive_sums = false;      ///< a row with sum_j a_ij above 2^-10 |a_ii|
     bool negative_sums = false;      ///< a row with sum_j a_ij below -2^-10 |a_ii|
     bool is_finite = true;           ///< no Inf or NaN
+    std::int64_t empty_rows = 0;     ///< with no entry but zeros, which the diagonal's facts leave out
     bool zeros_on_diagonal = false;  ///< or missing entries
     bool positive_diagonal = true;   ///< every diagonal entry above zero
 
@@ -36,6 +37,7 @@ struct RowFacts {
         positive_sums = positive_sums || other.positive_sums;
         negative_sums = negative_sums || other.negative_sums;
         is_finite = is_finite && other.is_finite;
+        empty_rows += other.empty_rows;
         zeros_on_diagonal = zeros_on_diagonal || other.zeros_on_diagonal;
         positive_diagonal = positive_diagonal && other.positive_diagonal;
     }
@@ -62,8 +64,10 @@ public:
     SOLVER_HD void end_row() {
         constexpr double balance = 4, small = 0x1p-10;
         const double size = magnitude(diagonal_);
-        facts_.zeros_on_diagonal = facts_.zeros_on_diagonal || diagonal_ == T(0);
-        facts_.positive_diagonal = facts_.positive_diagonal && diagonal_ > T(0);
+        const bool is_empty = diagonal_ == T(0) && rest_ == 0;
+        facts_.empty_rows += is_empty ? 1 : 0;
+        facts_.zeros_on_diagonal = facts_.zeros_on_diagonal || (diagonal_ == T(0) && !is_empty);
+        facts_.positive_diagonal = facts_.positive_diagonal && (diagonal_ > T(0) || is_empty);
         facts_.balanced_rows += rest_ <= mul_rn(balance, size) ? 1 : 0;
         const double least = mul_rn(small, size);
         facts_.zero_sums += magnitude(sum_) <= least ? 1 : 0;

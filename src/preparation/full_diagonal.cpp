@@ -34,7 +34,7 @@ template <class T>
 bool has_full_diagonal(const SpmvPlan<T>& a) {
     if (a.on_device() != nullptr && a.dense() == nullptr) {
         const cuda::FactsOnDevice& facts = a.on_device()->facts();  // symmetric ones are of sorted rows
-        if (facts.is_symmetric) return facts.rows.is_finite && !facts.rows.zeros_on_diagonal;
+        if (facts.is_symmetric) return facts.rows.is_finite && !facts.rows.zeros_on_diagonal && facts.rows.empty_rows == 0;
     }
     return has_full_diagonal(a.matrix(), Device::cpu(a.device().threads()));
 }

@@ -138,7 +138,7 @@ TEST(MatrixFacts, OfFullMatricesAreThoseOfTheirElements) {
 
 TEST(MatrixFacts, SeesTheDiagonal) {
     EXPECT_TRUE(facts(2, {{0, 0, 1}, {1, 0, 1}}).zeros_on_diagonal) << "missing";
-    EXPECT_TRUE(facts(2, {{0, 0, 1}, {1, 1, 0}}).zeros_on_diagonal) << "stored zero";
+    EXPECT_TRUE(facts(2, {{0, 0, 1}, {1, 1, 0}, {0, 1, 2}, {1, 0, 2}}).zeros_on_diagonal) << "stored zero";
     const MatrixFacts negative = facts(2, {{0, 0, 1}, {1, 1, -1}});
     EXPECT_FALSE(negative.positive_diagonal);
     EXPECT_FALSE(negative.zeros_on_diagonal);

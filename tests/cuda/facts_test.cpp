@@ -11,6 +11,7 @@
 #include "solver/complex.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/cuda.hpp"
+#include "support/empty_rows.hpp"
 #include "support/on_cuda.hpp"
 
 #include <gtest/gtest.h>
@@ -65,6 +66,7 @@ protected:
         EXPECT_EQ(found.balanced_rows, expected.balanced_rows) << what;
         EXPECT_EQ(found.zero_sums, expected.zero_sums) << what;
         EXPECT_EQ(found.is_finite, expected.is_finite) << what;
+        EXPECT_EQ(found.empty_rows, expected.empty_rows) << what;
         EXPECT_EQ(found.zeros_on_diagonal, expected.zeros_on_diagonal) << what;
         EXPECT_EQ(found.positive_sums, expected.positive_sums) << what;
         EXPECT_EQ(found.negative_sums, expected.negative_sums) << what;
@@ -83,6 +85,8 @@ protected:
 TEST_F(CudaMatrixFacts, AreThoseOfTheProcessor) {
     expect_as_on_the_processor(random_square(50'000, true), "symmetric");
     expect_as_on_the_processor(random_square(50'000, false), "not symmetric");
+    expect_as_on_the_processor(testing::with_points_apart<double>(120, 0, 3), "rows and columns without entries");
+    expect_as_on_the_processor({2, 2, {0, 2, 2}, {0, 1}, {1, 1}}, "a row without entries");
     expect_as_on_the_processor({3, 3, {0, 0, 0, 0}, {}, {}}, "no entries");
     expect_as_on_the_processor({2, 2, {0, 3, 4}, {1, 0, 1, 0}, {1, 8, 1, 2}}, "unsorted, a column twice");
     expect_as_on_the_processor({2, 2, {0, 2, 3}, {0, 1, 1}, {1, 2, 3}}, "nothing below the diagonal");

@@ -13,6 +13,7 @@
 #include "solver/cuda/csr.hpp"
 #include "solver/cuda/memory.hpp"
 #include "solver/cuda/spmv.hpp"
+#include "support/empty_rows.hpp"
 #include "support/krylov_on_cuda.hpp"
 #include "support/on_cuda.hpp"
 #include "support/products.hpp"
@@ -197,6 +198,8 @@ TEST_F(CudaSolve, HasTheProcessorsBitsByDefault) {
         expect_the_processors_default(generated(name).view());
     }
     expect_the_processors_default(generated("poisson2d_100").view(), {.mixed = true});
+    for (const bool mixed : {false, true})
+        expect_the_processors_default(with_points_apart<double>(200, 0.01, 7).view(), {.mixed = mixed});
 }
 
 /// Of the host's vectors, which wait on the device meanwhile.
