@@ -27,6 +27,9 @@ struct LeastSquaresOptions {
 /// singular value s of A, its n columns scaled to norm 1, r may then still be sqrt(n) (tolerance / s) ||r|| long: singular
 /// values at or below the tolerance may count as zero, as below a numerical rank; a smaller tolerance sees more of them.
 ///
+/// Where b is fitted nearly exactly, rounding the elements of x alone turns r by more. There |a_j'r| <= u w ||a_j|| is enough,
+/// u the unit roundoff and w = (sum_k ||a_k||^2 x_k^2)^1/2, as long as w <= 16 ||b||: where x is longer, the tolerance holds.
+///
 /// What is tried, on counts of entries and operations alone: LSMR, for as long as the matrix G of the normal equations would
 /// take to make, A'A or where A is wide A A'; LSMR with complete factors (KLU) of G + D as a preconditioner, D small: a few
 /// steps find what LSMR needs thousands for, as the condition number of G is up to the square of A's and nearly all of it is

@@ -7,8 +7,10 @@
 #include "krylov/lsmr_way.hpp"
 #include "krylov/pauses.hpp"
 #include "krylov/run.hpp"
+#include "solver/device.hpp"
 #include "solver/lsmr.hpp"
 #include "solver/preconditioner.hpp"
+#include "solver/reduce.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,6 +20,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace solver {
 
@@ -105,6 +108,7 @@ private:
     struct Norms {
         double residual = 0;  ///< ||r||, in units
         double quotient = 0;  ///< ||A'r|| / (||A|| ||r||), ||A|| being Frobenius's norm, or largest_cosine; 0 where A'r is
+        double rounding = 0;  ///< of that what rounding x alone leaves; known of true residuals, by columns
     };
 
     Vector vector_of(std::span<const T> numbers) const {
@@ -260,6 +264,19 @@ private:
         const double cosine = largest_cosine(residual);
         cosine_by_quotient_ = norms_.quotient > 0 ? cosine / norms_.quotient : 1;
         norms_.quotient = cosine;
+        if (!is_good(norms_)) norms_.rounding = rounding_of_x() / (unit_of_r_ * residual);
+    }
+
+    /// Of ||r||, in its unit: to round the elements of the solution by a unit roundoff u each changes r by the sum of a_j u
+    /// x_j, which are vectors of all directions. Nothing where x is far longer than b: then directions that A makes short may
+    /// have been left out, along which r does not show.
+    double rounding_of_x() const {
+        constexpr double far_longer = 16;
+        const std::span<const T> x = backend_.on_host(x_);
+        std::vector<double> parts(x.size());
+        for (std::size_t j = 0; j < x.size(); ++j) parts[j] = mul_rn(way_.column_norms[j], static_cast<double>(x[j]));
+        const double length = unit_of_a_ * unit_ * norm2(std::span<const double>(parts), Accuracy::exact, Device::cpu(1));
+        return length <= far_longer * b_norm_ ? unit_roundoff<T> * length : 0;
     }
 
     /// max |a_j'r| / (||a_j|| ||r||) from v = A'r, in units. What v lost below the normal numbers counts as left.
@@ -284,7 +301,7 @@ private:
     /// By what finish() tells, too, so that no claim is finer than its number.
     bool is_good(const Norms& norms) const {
         return relative(norms.residual) <= options_.tolerance || norms.residual <= options_.absolute_tolerance * unit_ ||
-               norms.quotient <= options_.tolerance;
+               norms.quotient <= std::max(options_.tolerance, norms.rounding);
     }
     /// What is asked for, or so much that rounding cannot let it be true: the iteration would only lose its way.
     bool claims_much(const Norms& norms) const {

@@ -29,7 +29,7 @@ struct LsmrWay {
 
     /// Where they are given, those of A divided by the unit: then ||A'r|| / (||A|| ||r||), by which it claims a least-squares
     /// solution, is the largest |a_j'r| / (||a_j|| ||r||), the cosine of the angle between r and a column. It does not change
-    /// where columns are scaled, and is not smaller.
+    /// where columns are scaled, and is not smaller. Then it also claims what rounding x leaves of that (least_squares.hpp).
     std::span<const double> column_norms = {};
 
     /// A preconditioner, symmetric and positive definite, or null. Near (A'A)^-1, A divided by the unit: the vectors v of the

@@ -446,6 +446,41 @@ TEST(LeastSquares, DoesWithoutFactorsWhereTheyAreDearAndStepsFew) {
     EXPECT_EQ(found.result.factor_entries, 0);
 }
 
+/// exp(t) by polynomials: r is so small that rounding the coefficients moves it out of the right angle by more than the
+/// tolerance.
+// Promise: least_squares.hpp, "Where b is fitted nearly exactly"
+// Promise: least_squares.hpp, "There |a_j'r| <= u w ||a_j|| is enough"
+TEST(LeastSquares, ClaimsWhatRoundingXLeaves) {
+    constexpr std::int32_t points = 200, coefficients = 8;
+    std::vector<Entry<double>> entries;
+    std::vector<double> b(points);
+    for (std::int32_t i = 0; i < points; ++i) {
+        const double t = i / (points - 1.0);
+        b[i] = std::exp(t);
+        for (std::int32_t j = 0; j < coefficients; ++j) entries.push_back({i, j, std::pow(t, j)});
+    }
+    const auto a = csr_from_entries<double>(points, coefficients, entries);
+    const auto found = find(a, b);
+    EXPECT_EQ(found.result.status, SolveStatus::converged);
+    EXPECT_GT(found.result.normal_residual, 1e-10) << "a case for this";
+    EXPECT_NEAR(found.result.normal_residual, largest_cosine(a, b, found.x), 1e-3 * found.result.normal_residual);
+    const Matrix d = long_dense(a);
+    const Vector r = long_vector(b) - d * long_vector(found.x);
+    const auto lengths = d.colwise().norm().transpose();
+    const long double by_rounding = 0x1p-53L * lengths.cwiseProduct(long_vector(found.x)).norm();
+    EXPECT_LE((d.transpose() * r).cwiseAbs().cwiseQuotient(lengths).maxCoeff(), 1.001L * by_rounding);
+    const Vector best = d.householderQr().solve(long_vector(b));
+    EXPECT_LE(r.norm(), (1 + 1e-9L) * (long_vector(b) - d * best).norm());
+
+    // A long x hides what is left of r along short directions: it is not claimed by its rounding.
+    const CsrMatrix<double> nearly_parallel{3, 2, {0, 2, 3, 3}, {0, 1, 1}, {1, 1, 0x1p-26}};
+    LeastSquaresOptions as_it_is = with_factors();
+    as_it_is.iteration.max_iterations = 0;
+    const auto guess = find<double>(nearly_parallel, {0, 0x1p14 + 1, 1}, as_it_is, 1, {-0x1p40, 0x1p40});
+    EXPECT_LT(guess.result.normal_residual, 1e-7);
+    EXPECT_NE(guess.result.status, SolveStatus::converged);
+}
+
 /// By complete factors of A'A in double, whose condition number is 10^5.
 // Promise: least_squares.hpp, "Before factors, in double, LSMR with a cycle of multigrid"
 // Promise: lsmr.hpp, "Of A'A or A A', where least_squares"

@@ -301,9 +301,11 @@ void add_least_squares(Rows& rows, const Options& options, const Outcome& outcom
     } else {
         rows.add("true residual", fmt::format("{}  of A x = b, tolerance {}", seen, tolerance_text(options)));
         rows.add("normal residual",
-                 fmt::format("{}  {}, tolerance {:.1e}", rows.bold(scientific(*run.normal_residual)),
+                 fmt::format("{}  {}, {}", rows.bold(scientific(*run.normal_residual)),
                              options.preconditioner ? "||A'r|| by ||A|| ||r||" : "largest cosine of r and a column of A",
-                             options.tolerance));
+                             run.worst().status == SolveStatus::converged && *run.normal_residual > options.tolerance
+                                 ? "which rounding x leaves"
+                                 : fmt::format("tolerance {:.1e}", options.tolerance)));
     }
     if (run.factor_entries > 0)
         rows.add("preconditioner", fmt::format("{} of the normal equations, {} entries",
