@@ -92,7 +92,7 @@ double GramCosts::factors(std::int64_t entries, bool is_nearly_full, const FillP
 
 double GramCosts::multigrid(const MatrixFacts& g) const {
     constexpr double steps = 20;  // as CostModel has them
-    return 2 * (CostModel(CostProfile::processor, g, 0).multigrid() + steps * step_);
+    return 3 * (CostModel(CostProfile::processor, g, 0).multigrid() + steps * step_);
 }
 
 double GramCosts::multigrid_step(const MatrixFacts& g) const {
@@ -145,7 +145,8 @@ std::unique_ptr<Preconditioner<T>> ShiftedGram<T>::factor() {
     PreconditionerOptions options;
     options.memory_limit = memory_limit_;
     try {
-        return make_klu<T>(shifted_.view(), preparation(), options, host_);
+        constexpr double any_pivot = 0;  // as G + D is positive definite
+        return make_klu<T>(shifted_.view(), preparation(), options, host_, Elimination::complex, any_pivot);
     } catch (const Error&) {  // no memory, or a pivot of zero
         return nullptr;
     }

@@ -31,7 +31,7 @@ public:
     /// Of a G of so many entries, with the steps that they are made for.
     static double factors(std::int64_t entries, bool is_nearly_full, const FillPrediction& fill);
 
-    /// Of a G with these facts, with the steps that it is made for and as many that look whether rank is lost.
+    /// Of a G with these facts, with the steps that it is made for and twice as many that look whether rank is lost.
     double multigrid(const MatrixFacts& g) const;
     double multigrid_step(const MatrixFacts& g) const;
 

@@ -33,7 +33,6 @@ constexpr double bytes_per_entry = 24;
 
 // Measured on 60 matrices against KLU's own 0.001: residuals up to 100 times smaller, the fill the same but for a few (at most
 // 1.6 times); 0.5 costs up to twice the fill.
-constexpr double pivot_tolerance = 0.1;
 
 constexpr const char* help = "use ilut, which keeps fewer";
 
@@ -143,8 +142,9 @@ std::vector<std::int32_t> composed(const std::vector<std::int32_t>& order, const
 }
 
 template <class T>
-void factor_sparse(CsrMatrix<double> b, double predicted_entries, std::int64_t memory_limit, KluFactors<T>& result) {
-    KluFactorization<double> klu(transpose(std::exchange(b, {}).view()), pivot_tolerance);
+void factor_sparse(CsrMatrix<double> b, double predicted_entries, std::int64_t memory_limit, double tolerance,
+                   KluFactors<T>& result) {
+    KluFactorization<double> klu(transpose(std::exchange(b, {}).view()), tolerance);
     factor_within_limit(klu, predicted_entries, memory_limit);
     if (klu.is_singular()) refuse_singular(klu.rank(), klu.dependent_column(), result.preparation);
     result.preparation.row_order = composed(result.preparation.row_order, klu.row_order());
@@ -169,8 +169,9 @@ std::optional<CsrMatrix<Complex>> complex_prepared_matrix(const CsrView<From>& a
 
 /// Half of the order, a quarter of the entries, and in all a fifth of the time that the real form takes.
 template <class T>
-void factor_complex(CsrMatrix<Complex> b, double predicted_entries, std::int64_t memory_limit, KluFactors<T>& result) {
-    KluFactorization<Complex> klu(transpose(std::exchange(b, {}).view()), pivot_tolerance);
+void factor_complex(CsrMatrix<Complex> b, double predicted_entries, std::int64_t memory_limit, double tolerance,
+                    KluFactors<T>& result) {
+    KluFactorization<Complex> klu(transpose(std::exchange(b, {}).view()), tolerance);
     factor_within_limit(klu, predicted_entries / 4, memory_limit);
     if (klu.is_singular()) refuse_singular(2 * klu.rank(), 2 * klu.dependent_column(), result.preparation);
     CsrMatrix<Complex> lower = klu.lower_by_columns();
@@ -211,7 +212,7 @@ FactorPrediction predict_klu(const CsrView<T>& a) {
 
 template <class T, class From>
 KluFactors<T> factor_klu(const CsrView<From>& a, const Preparation& preparation, std::int64_t memory_limit,
-                         Elimination elimination, const Device& device) {
+                         Elimination elimination, const Device& device, double tolerance) {
     const cpu::FloatingPointGuard guard;
     require_full_structural_rank(preparation);
     const FactorPrediction predicted = predict_klu(preparation);
@@ -224,9 +225,9 @@ KluFactors<T> factor_klu(const CsrView<From>& a, const Preparation& preparation,
         factor_nearly_full(std::move(b), device, result);
     else if (auto complex =
                  elimination == Elimination::complex ? complex_prepared_matrix(a, result.preparation, device) : std::nullopt)
-        factor_complex(std::move(*complex), predicted.entries, memory_limit, result);
+        factor_complex(std::move(*complex), predicted.entries, memory_limit, tolerance, result);
     else
-        factor_sparse(std::move(b), predicted.entries, memory_limit, result);
+        factor_sparse(std::move(b), predicted.entries, memory_limit, tolerance, result);
     require_numbers(result.factors);
     require_pivots(result.factors.upper);
     return result;
@@ -261,9 +262,12 @@ std::unique_ptr<Preconditioner<T>> make_klu_within_blocks(const CsrView<T>& a, c
 
 template FactorPrediction predict_klu(const CsrView<float>&);
 template FactorPrediction predict_klu(const CsrView<double>&);
-template KluFactors<float> factor_klu(const CsrView<float>&, const Preparation&, std::int64_t, Elimination, const Device&);
-template KluFactors<float> factor_klu(const CsrView<double>&, const Preparation&, std::int64_t, Elimination, const Device&);
-template KluFactors<double> factor_klu(const CsrView<double>&, const Preparation&, std::int64_t, Elimination, const Device&);
+template KluFactors<float> factor_klu(const CsrView<float>&, const Preparation&, std::int64_t, Elimination, const Device&,
+                                      double);
+template KluFactors<float> factor_klu(const CsrView<double>&, const Preparation&, std::int64_t, Elimination, const Device&,
+                                      double);
+template KluFactors<double> factor_klu(const CsrView<double>&, const Preparation&, std::int64_t, Elimination, const Device&,
+                                       double);
 
 template std::unique_ptr<Preconditioner<float>> make_klu_within_blocks(const CsrView<float>&, const PreconditionerOptions&,
                                                                        const Device&);

@@ -19,6 +19,8 @@ namespace solver {
 /// How the refusal of a singular matrix begins and ends, for whoever named KLU.
 inline constexpr std::string_view klu_refuses = "preconditioner klu: ", instead_where_singular = "; use ilut or none";
 
+inline constexpr double klu_pivot_tolerance = 0.1;
+
 /// What a complete factorisation would take.
 struct FactorPrediction {
     double entries = 0;  ///< of L and U
@@ -50,14 +52,17 @@ struct KluFactors {
 /// matrix, in double, whatever A is; factors in float are rounded afterwards. No block triangular form: one L and one U. What
 /// is nearly full is factored by blocks (full_lu.hpp), on the device, which changes no bit. Of the real form of a complex
 /// matrix (complex.hpp) the complex factors are found, in a fifth of the time, and made real (complex_factors.hpp), unless
-/// `elimination` is real. preparation: prepare(a, Ordering::amd).
+/// `elimination` is real. preparation: prepare(a, Ordering::amd). The diagonal stays pivot where it is at least `tolerance`
+/// times the largest of its column: always with 0, as symmetric positive definite matrices allow, which then fill in as
+/// predicted.
 ///
 /// Throws ResourceLimit before it starts where the prediction exceeds the memory limit (PreconditionerOptions), and later where
 /// pivoting fills in more than that; InvalidArgument where A is singular, structurally or by an exactly zero pivot, or where
 /// factors overflow.
 template <class T, class From>
 KluFactors<T> factor_klu(const CsrView<From>& a, const Preparation& preparation, std::int64_t memory_limit,
-                         Elimination elimination = Elimination::complex, const Device& device = Device::cpu());
+                         Elimination elimination = Elimination::complex, const Device& device = Device::cpu(),
+                         double tolerance = klu_pivot_tolerance);
 
 /// L U of a matrix that is prepared already, its rows sorted, with the diagonal as pivots, whatever their size; nothing where
 /// one of them is 0. Throws ResourceLimit as factor_klu does.
@@ -90,9 +95,10 @@ private:
 template <class T, class From>
 std::unique_ptr<KluPreconditioner<T>> make_klu(const CsrView<From>& a, const Preparation& preparation,
                                                const PreconditionerOptions& options, const Device& device,
-                                               Elimination elimination = Elimination::complex) {
-    return std::make_unique<KluPreconditioner<T>>(factor_klu<T>(a, preparation, options.memory_limit, elimination, device),
-                                                  device);
+                                               Elimination elimination = Elimination::complex,
+                                               double tolerance = klu_pivot_tolerance) {
+    return std::make_unique<KluPreconditioner<T>>(
+        factor_klu<T>(a, preparation, options.memory_limit, elimination, device, tolerance), device);
 }
 
 /// Of each block of options.block_of_row alone.
