@@ -199,11 +199,12 @@ void CompatibleParts<T>::tell(SolveReport& report) const {
     }
     if (largest_mean == 0) return;
     if (std::ranges::all_of(null_space_, [](Component component) { return component.size() == 1; })) {
+        const std::int64_t rows = std::ssize(null_space_) / kinds_;
         report.obstacle = fmt::format(
-            "A is singular: it has {} empty row{}, the first is {} (counted from 1), where b - A x keeps what b has, {:.1e} "
-            "||b||, "
-            "whatever x is; this x is for b without that, for which ||b - A x|| is least but for the tolerance",
-            null_space_.size(), null_space_.size() == 1 ? "" : "s", null_space_.front().front() + 1, largest_mean);
+            "A is singular: it has {} empty row{}, the first is {} (counted from 1{}), where b - A x keeps what b has, {:.1e} "
+            "||b||, whatever x is; this x is for b without that, for which ||b - A x|| is least but for the tolerance",
+            rows, rows == 1 ? "" : "s", null_space_.front().front() / kinds_ + 1, kinds_ == 1 ? "" : ", of the complex matrix",
+            largest_mean);
         return;
     }
     const bool is_sure = image_.is_zero;

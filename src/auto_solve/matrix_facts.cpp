@@ -120,7 +120,7 @@ MatrixFacts facts_of(const SpmvPlan<T>& a) {
     MatrixFacts facts = a.dense() != nullptr       ? facts_of_dense(*a.dense(), a.device())
                         : a.on_device() != nullptr ? facts_on_device(a)
                                                    : facts_of_sparse(a.matrix(), a.device());
-    const bool may_stand_aside = a.dense() == nullptr && (facts.is_symmetric || facts.is_complex_symmetric);
+    const bool may_stand_aside = facts.is_symmetric || facts.is_complex_symmetric;
     if (!may_stand_aside || facts.empty_rows == facts.rows) facts.count_empty_rows_as_zeros();
     return facts;
 }

@@ -9,7 +9,7 @@
 
 namespace solver {
 
-/// Empty rows are none but of sparse matrices that are their own transposes, whose columns there are empty, too.
+/// Empty rows are none but of matrices that are their own transposes, whose columns there are empty, too.
 struct MatrixFacts : RowFacts {
     std::int64_t rows = 0;
     bool is_symmetric = false;          ///< to the bit, pattern and values

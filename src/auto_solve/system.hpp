@@ -74,7 +74,7 @@ public:
             m_ = make_klu<V>(source(), preparation(), options_.factors, a_.device());
         else if (kind == PreconditionerKind::ilut && is_whole)
             m_ = make_ilut<V>(plan_of_source().matrix(), preparation(), options_.factors, a_.device());
-        else if (plan().dense() != nullptr && diagonal_suffices)
+        else if (plan().dense() != nullptr && diagonal_suffices && !filled_)
             m_ = make_preconditioner<V>(kind, diagonal_of(*plan().dense()), accuracy, a_.device(), factors);
         else
             m_ = make_preconditioner<V>(kind, plan_of_source(), accuracy, factors);

@@ -10,6 +10,7 @@
 #include "support/linear_systems.hpp"
 #include "support/solved.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <complex>
@@ -125,8 +126,18 @@ TEST(EmptyRows, AreRefusedElsewhere) {
     EXPECT_FALSE(facts.positive_diagonal);
     const CsrMatrix<double> nothing{2, 2, {0, 0, 0}, {}, {}};
     EXPECT_TRUE(facts_of(SpmvPlan<double>(nothing, Device::cpu(1))).zeros_on_diagonal);
-    const std::vector<double> full{1, 0, 0, 0};
-    EXPECT_TRUE(facts_of(SpmvPlan<double>(DenseView<double>{2, 2, 2, 1, full.data()}, Device::cpu(1))).zeros_on_diagonal);
+}
+
+TEST(EmptyRows, StandAsideInDenseMatricesToo) {
+    const std::vector<double> elements{2, 1, 0, 1, 3, 0, 0, 0, 0}, b{1, 2, 5};
+    std::vector<double> x{0, 0, 7};
+    const SpmvPlan<double> plan(DenseView<double>{3, 3, 3, 1, elements.data()}, Device::cpu(1));
+    const SolveReport report = solve<double>(plan, b, x);
+    EXPECT_EQ(report.result().status, SolveStatus::stagnated);
+    EXPECT_THAT(report.obstacle, ::testing::HasSubstr("1 empty row, the first is 3 (counted from 1)"));
+    EXPECT_NEAR(x[0], 0.2, 1e-10);
+    EXPECT_NEAR(x[1], 0.6, 1e-10);
+    EXPECT_EQ(x[2], 7);
 }
 
 TEST(EmptyRows, AreCounted) {
