@@ -27,8 +27,8 @@ struct LeastSquaresOptions {
 /// singular value s of A, its n columns scaled to norm 1, r may then still be sqrt(n) (tolerance / s) ||r|| long: singular
 /// values at or below the tolerance may count as zero, as below a numerical rank; a smaller tolerance sees more of them.
 ///
-/// Where b is fitted nearly exactly, rounding the elements of x alone turns r by more. There |a_j'r| <= u w ||a_j|| is enough,
-/// u the unit roundoff and w = (sum_k ||a_k||^2 x_k^2)^1/2, as long as w <= 16 ||b||: where x is longer, the tolerance holds.
+/// Rounding the elements of x alone may turn r by more, as where b is fitted nearly exactly. Where complete factors show that
+/// the part of r in the range of A is no longer than 2 u (sum_k ||a_k||^2 x_k^2)^1/2, u the unit roundoff, x is claimed, too.
 ///
 /// What is tried, on counts of entries and operations alone: LSMR, for as long as the matrix G of the normal equations would
 /// take to make, A'A or where A is wide A A'; LSMR with complete factors (KLU) of G + D as a preconditioner, D small: a few
@@ -36,7 +36,8 @@ struct LeastSquaresOptions {
 /// undone, while x comes from residuals of A alone. Before it, LSMR again where its rate promises to take less than the
 /// factors; after it, or where they are too dear or forbidden, with the iterations that are left. Before factors, in double,
 /// LSMR with a cycle of multigrid where that costs less than they do and suits G, as differences along the edges of a mesh or
-/// a graph have it: where G is A'A, only if it finds a random w from A w in 60 steps, which it does not where A has lost rank.
+/// a graph have it: where G is A'A, only if it finds two random vectors w from A w in 60 steps each, which it does not where A
+/// has lost rank, but for chances of one in 10^5.
 ///
 /// D is 2^-40 of G's diagonal (2^-18 in single precision), so that columns, or rows, may be scaled by what differs by 2^500
 /// at most. Where an eigenvalue of G + D shows that A may have lost rank, G is A'A and D 2^-36 (2^-12) of its largest diagonal

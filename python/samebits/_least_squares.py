@@ -211,7 +211,8 @@ def lstsq(
 ) -> LeastSquaresResult:
     """Solves min ``||b - A x||`` for A of any shape and rank, by LSMR, where that takes long with a preconditioner.
 
-    From zero, the default, it finds the solution of least norm. Preconditioners are multigrid of the normal equations, where these are
+    From zero, the default, it finds the solution of least norm, but where A has lost rank for what is of the order of eps cond(A)^2 of x,
+    the condition number being that of A without its zero singular values. Preconditioners are multigrid of the normal equations, where these are
     like an elliptic problem, and their factors. They are preconditioners only: x comes from residuals of A,
     recomputed with accurate sums, and nothing is claimed without them. With ``accuracy='exact'`` the bits of x are the same on every
     machine and device and for every number of threads; where more than the first attempts was needed they depend on SuiteSparse's version,

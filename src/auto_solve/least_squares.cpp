@@ -143,15 +143,19 @@ public:
     double unit = 0;
 
 private:
+    bool finds_what_it_is_given(const Preconditioner<T>& inverse, Accuracy accuracy) const {
+        return finds_random(1, inverse, accuracy) && finds_random(2, inverse, accuracy);
+    }
+
     /// Whether steps find a random w from A w. Columns are taken as scaled to norm 1, and so w to elements in [-1, 1]. Where A
     /// has lost rank, what w has along a vector of the null space stays, a normal deviate for one vector; below the bound with
     /// a probability of 1 in 500. Else, with singular values from 2^-18 on, at most 2^-43 2^18 sqrt(n) is left.
-    bool finds_what_it_is_given(const Preconditioner<T>& inverse, Accuracy accuracy) const {
+    bool finds_random(std::uint64_t seed, const Preconditioner<T>& inverse, Accuracy accuracy) const {
         constexpr double tolerance = 0x1p-43, bound = 0x1p-10;
         std::vector<T> w(column_norms.size()), x(w.size()), b(static_cast<std::size_t>(a.rows()));
         for (std::size_t j = 0; j < w.size(); ++j)
             if (column_norms[j] > 0)
-                w[j] = static_cast<T>(random_element<double>(1, static_cast<std::int64_t>(j)) / column_norms[j]);
+                w[j] = static_cast<T>(random_element<double>(seed, static_cast<std::int64_t>(j)) / column_norms[j]);
         a.multiply(T(1), w, T(0), b, accuracy);
         KrylovOptions options;
         options.accuracy = accuracy;
@@ -192,7 +196,8 @@ private:
                is_at_limit_ || result_.iterations >= options_.max_iterations;
     }
 
-    void attempt(std::int64_t share, const Preconditioner<T>* inverse = nullptr, bool of_rows = false) {
+    void attempt(std::int64_t share, const Preconditioner<T>* inverse = nullptr, bool of_rows = false,
+                 bool sees_range = false) {
         if (share <= 0) return;
         KrylovOptions options = options_;
         const std::int64_t before = result_.iterations;
@@ -205,7 +210,7 @@ private:
                 stopped_ = !options_.callback(iteration);
                 return !stopped_;
             };
-        const LsmrWay<T> way{equations_.unit, equations_.column_norms, inverse, of_rows};
+        const LsmrWay<T> way{equations_.unit, equations_.column_norms, inverse, of_rows, sees_range};
         add(lsmr_in<T>(way, equations_.a, equations_.transposed, b_, x_, options));
     }
 
@@ -247,7 +252,7 @@ private:
         equations_.factor(*made, shift);
         if (made->may_have_lost_rank) return false;
         if (!made->factors) return true;
-        attempt_with(PreconditionerKind::klu, *made->factors, share_with_factors, of_rows);
+        attempt_with(PreconditionerKind::klu, *made->factors, shift, share_with_factors, of_rows);
         is_at_limit_ = result_.status == SolveStatus::stagnated;
         if (made->common_shift > 0 && result_.status == SolveStatus::converged)
             stay_in_range(*made->factors, made->common_shift);
@@ -259,13 +264,16 @@ private:
         if (is_done()) return;
         equations_.make_multigrid(made, of_rows, options_.accuracy);
         if (made.multigrid)
-            attempt_with(PreconditionerKind::amg, *made.multigrid, NormalEquations<T>::share_with_multigrid, of_rows);
+            attempt_with(PreconditionerKind::amg, *made.multigrid, Shift::by_diagonal, NormalEquations<T>::share_with_multigrid,
+                         of_rows);
     }
 
-    void attempt_with(PreconditionerKind kind, const Preconditioner<T>& inverse, std::int64_t share, bool of_rows) {
+    void attempt_with(PreconditionerKind kind, const Preconditioner<T>& inverse, Shift shift, std::int64_t share,
+                      bool of_rows) {
         result_.preconditioner = kind;
         result_.factor_entries = inverse.factor_entries();
-        attempt(share, &inverse, of_rows);
+        const bool is_of_full_rank = kind == PreconditionerKind::klu && shift == Shift::by_diagonal && !of_rows;
+        attempt(share, &inverse, of_rows, is_of_full_rank);
     }
 
     /// For as long as the rate promises to take less.

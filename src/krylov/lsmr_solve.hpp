@@ -97,6 +97,8 @@ public:
         while (true) {
             if (is_good(norms_)) return finish(SolveStatus::converged);
             if (!wanted || result_.iterations >= options_.max_iterations) return finish(SolveStatus::iteration_limit);
+            begin();
+            if (is_left_by_rounding()) return finish(SolveStatus::converged);
             if (fruitless_ > most_fruitless) return finish(SolveStatus::stagnated);
             wanted = iterate();
         }
@@ -108,7 +110,6 @@ private:
     struct Norms {
         double residual = 0;  ///< ||r||, in units
         double quotient = 0;  ///< ||A'r|| / (||A|| ||r||), ||A|| being Frobenius's norm, or largest_cosine; 0 where A'r is
-        double rounding = 0;  ///< of that what rounding x alone leaves; known of true residuals, by columns
     };
 
     Vector vector_of(std::span<const T> numbers) const {
@@ -139,7 +140,6 @@ private:
 
     /// From the true residual of x_ until the next one is computed. Whether to go on.
     bool iterate() {
-        begin();
         bool wanted = true;
         while (true) {
             step();
@@ -264,19 +264,31 @@ private:
         const double cosine = largest_cosine(residual);
         cosine_by_quotient_ = norms_.quotient > 0 ? cosine / norms_.quotient : 1;
         norms_.quotient = cosine;
-        if (!is_good(norms_)) norms_.rounding = rounding_of_x() / (unit_of_r_ * residual);
+    }
+
+    /// Whether the part of r in the range of A is no longer than what rounding x makes it: no x of its precision is sure to be
+    /// nearer. alpha is the length of that part by ||r||.
+    bool is_left_by_rounding() const {
+        constexpr double few = 2;  // x is rounded as often, once in its last step
+        const bool is_short = way_.sees_range && scalars_.alpha() * norms_.residual <= few * rounding_of_x();
+        return is_short && std::ranges::none_of(way_.column_norms, may_be_lost);
+    }
+
+    /// Of a column of this norm by the unit: digits of a_j'r, r by its unit, below the normal numbers.
+    static bool may_be_lost(double norm) {
+        constexpr double digits = 0x1p64;
+        return norm > 0 && norm < digits * static_cast<double>(std::numeric_limits<T>::min());
     }
 
     /// Of ||r||, in its unit: to round the elements of the solution by a unit roundoff u each changes r by the sum of a_j u
-    /// x_j, which are vectors of all directions. Nothing where x is far longer than b: then directions that A makes short may
-    /// have been left out, along which r does not show.
+    /// x_j, which are vectors of all directions.
     double rounding_of_x() const {
-        constexpr double far_longer = 16;
         const std::span<const T> x = backend_.on_host(x_);
         std::vector<double> parts(x.size());
         for (std::size_t j = 0; j < x.size(); ++j) parts[j] = mul_rn(way_.column_norms[j], static_cast<double>(x[j]));
-        const double length = unit_of_a_ * unit_ * norm2(std::span<const double>(parts), Accuracy::exact, Device::cpu(1));
-        return length <= far_longer * b_norm_ ? unit_roundoff<T> * length : 0;
+        const double length = norm2(std::span<const double>(parts), Accuracy::exact, Device::cpu(1));
+        const double change = unit_of_a_ * unit_ * unit_roundoff<T> * length;
+        return std::isfinite(change) ? change : 0;
     }
 
     /// max |a_j'r| / (||a_j|| ||r||) from v = A'r, in units. What v lost below the normal numbers counts as left.
@@ -301,7 +313,7 @@ private:
     /// By what finish() tells, too, so that no claim is finer than its number.
     bool is_good(const Norms& norms) const {
         return relative(norms.residual) <= options_.tolerance || norms.residual <= options_.absolute_tolerance * unit_ ||
-               norms.quotient <= std::max(options_.tolerance, norms.rounding);
+               norms.quotient <= options_.tolerance;
     }
     /// What is asked for, or so much that rounding cannot let it be true: the iteration would only lose its way.
     bool claims_much(const Norms& norms) const {

@@ -29,7 +29,7 @@ struct LsmrWay {
 
     /// Where they are given, those of A divided by the unit: then ||A'r|| / (||A|| ||r||), by which it claims a least-squares
     /// solution, is the largest |a_j'r| / (||a_j|| ||r||), the cosine of the angle between r and a column. It does not change
-    /// where columns are scaled, and is not smaller. Then it also claims what rounding x leaves of that (least_squares.hpp).
+    /// where columns are scaled, and is not smaller.
     std::span<const double> column_norms = {};
 
     /// A preconditioner, symmetric and positive definite, or null. Near (A'A)^-1, A divided by the unit: the vectors v of the
@@ -38,6 +38,10 @@ struct LsmrWay {
     /// norm of M^-1, at the solution where there is an x with r = 0; x stays in the range of A'.
     const Preconditioner<T>* inverse = nullptr;
     bool of_rows = false;
+
+    /// Whether (v' M^-1 v)^1/2 of v = A'r is the length of r's part in the range of A, or nearly. Then what rounding x leaves
+    /// of it is claimed, too (least_squares.hpp); column_norms are given.
+    bool sees_range = false;
 };
 
 /// Throws DimensionMismatch where the shapes do not fit.

@@ -101,7 +101,8 @@ Json run_json(const Run& run, Precision precision) {
     json["backward_error"] = run.normal_residual ? Json() : number(run.backward_error);
     if (run.normal_residual) {
         json["normal_residual"] = number(*run.normal_residual);
-        json["preconditioner"] = text(to_string(run.of_normal_equations));
+        const PreconditionerKind kind = run.of_normal_equations;
+        json["normal_equations"] = kind == PreconditionerKind::none ? Json() : Json(text(to_string(kind)));
         json["factor_entries"] = run.factor_entries;
     }
     json["proofs"] = Json::array();
