@@ -21,8 +21,8 @@ struct WholeSolveOptions {
 
 solver::SolveOptions options_of_solve(const WholeSolveOptions& given, solver::Accuracy accuracy);
 
-/// z = A^-1 r to a tolerance, with what was asked for proven, or Inf: of a matrix on one rank, which is solved on the device. Of
-/// complex numbers it is the real form.
+/// z = A^-1 r to a tolerance, with what was asked for proven, or Inf: of a matrix on one rank, which is solved on the device.
+/// Of complex numbers it is the real form.
 std::unique_ptr<solver::Preconditioner<double>> make_solve(solver::CsrMatrix<double> a, const WholeSolveOptions& options,
                                                            const solver::Device& device);
 
