@@ -22,7 +22,7 @@ std::shared_ptr<const DeviceLevels<V>> copy_to_device(int device, const amg::Lev
 template <class T, class V>
 std::unique_ptr<DevicePreconditioner<T>> make_multigrid(int device, std::shared_ptr<const DeviceLevels<V>> levels);
 
-/// The largest amg::magnitude_bits of n numbers, 0 where there are none; all in the memory of the current device.
-void find_largest_magnitude(std::int64_t n, const double* x, std::uint64_t* largest, Stream stream, Gate gate = {});
+/// The largest amg::magnitude_bits of n numbers, 0 where there are none; all in the memory of the device.
+void find_largest_magnitude(int device, std::int64_t n, const double* x, std::uint64_t* largest, Stream stream, Gate gate = {});
 
 }  // namespace solver::cuda

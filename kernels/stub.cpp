@@ -418,7 +418,7 @@ template std::unique_ptr<DevicePreconditioner<float>> make_multigrid(int, Shared
 template std::unique_ptr<DevicePreconditioner<double>> make_multigrid(int, SharedLevels<float>);
 template std::unique_ptr<DevicePreconditioner<double>> make_multigrid(int, SharedLevels<double>);
 
-void find_largest_magnitude(std::int64_t, const double*, std::uint64_t*, Stream, Gate) { built_without_cuda(); }
+void find_largest_magnitude(int, std::int64_t, const double*, std::uint64_t*, Stream, Gate) { built_without_cuda(); }
 
 template <class T>
 void multiply_elements(const DeviceArray<T>&, const DeviceArray<T>&, const DeviceArray<T>&, Stream) {

@@ -36,8 +36,8 @@ struct LeastSquaresOptions {
 /// undone, while x comes from residuals of A alone. Before it, LSMR again where its rate promises to take less than the
 /// factors; after it, or where they are too dear or forbidden, with the iterations that are left. Before factors, in double,
 /// LSMR with a cycle of multigrid where that costs less than they do and suits G, as differences along the edges of a mesh or
-/// a graph have it: where G is A'A, only if it finds two random vectors w from A w in 60 steps each, which it does not where A
-/// has lost rank, but for chances of one in 10^5.
+/// a graph have it: where G is A'A, only if it finds two random vectors w from A w in 60 steps each, which are not counted and
+/// ask no callback. Where A has lost rank it does not, but for chances of one in 10^5.
 ///
 /// D is 2^-40 of G's diagonal (2^-18 in single precision), so that columns, or rows, may be scaled by what differs by 2^500
 /// at most. Where an eigenvalue of G + D shows that A may have lost rank, G is A'A and D 2^-36 (2^-12) of its largest diagonal

@@ -16,16 +16,16 @@ namespace solver {
 
 struct LeastSquaresResult {
     SolveStatus status = SolveStatus::converged;
-    std::int64_t iterations = 0;     ///< each of a product with A and one with its transpose
-    double relative_residual = 0;    ///< ||b - A x|| / ||b|| of the x returned; in general not small
-    double normal_residual = 0;      ///< ||A'r|| / (||A||_F ||r||), r = b - A x of the x returned: 0 for the least squares;
-                                     ///< of least_squares the largest |a_j'r| / (||a_j|| ||r||) of a column a_j
-    double matrix_norm = 0;          ///< ||A||_F, or of a function what was seen of it
-    std::int64_t restarts = 0;       ///< from the true residual of a better x
-    std::vector<Iteration> history;  ///< where options.keep_history asks for it: ||r|| / ||b||, updated and, where known, true
-    /// Of A'A or A A', where least_squares (least_squares.hpp) took one: klu or amg, the last that it took.
+    std::int64_t iterations = 0;      ///< each of a product with A and one with its transpose
+    double relative_residual = 0;     ///< ||b - A x|| / ||b|| of the x returned; in general not small
+    double normal_residual = 0;       ///< ||A'r|| / (||A||_F ||r||), r = b - A x of the x returned: 0 for the least squares;
+                                      ///< of least_squares the largest |a_j'r| / (||a_j|| ||r||) of a column a_j
+    double matrix_norm = 0;           ///< ||A||_F, or of a function what was seen of it
+    std::int64_t restarts = 0;        ///< from the true residual of a better x
+    std::vector<Iteration> history;   ///< where options.keep_history asks for it: ||r|| / ||b||, updated and, where known, true
+    std::int64_t factor_entries = 0;  ///< of the preconditioner, where least_squares (least_squares.hpp) took one
+    /// Of A'A or A A': klu or amg, the last that least_squares took.
     PreconditionerKind preconditioner = PreconditionerKind::none;
-    std::int64_t factor_entries = 0;  ///< which that holds
 };
 
 /// Least squares by LSMR (Fong, Saunders, SIAM J. Sci. Comput. 33(5), 2011), for A of any shape and rank. `transposed` is a

@@ -201,7 +201,7 @@ public:
 
     void apply_if_open(const double* r, double* z, Accuracy accuracy, Stream stream, Gate gate) override {
         const CurrentDevice current(device_);
-        find_largest_magnitude(rows_, r, largest_.data(), stream, gate);
+        find_largest_magnitude(device_, rows_, r, largest_.data(), stream, gate);
         launch_for_each("a residual in floats", rows_, stream, gate, ScaleDown{r, largest_.data(), r_.data()});
         cycle_.apply(r_.data(), z_.data(), accuracy, stream, gate);
         launch_for_each("a correction in doubles", rows_, stream, gate, ScaleBack{z_.data(), largest_.data(), z});
@@ -218,7 +218,8 @@ private:
 
 }  // namespace
 
-void find_largest_magnitude(std::int64_t n, const double* x, std::uint64_t* largest, Stream stream, Gate gate) {
+void find_largest_magnitude(int device, std::int64_t n, const double* x, std::uint64_t* largest, Stream stream, Gate gate) {
+    const CurrentDevice current(device);
     launch_for_each("the largest element's start", 1, stream, gate, Forget{largest});
     if (n == 0) return;
     constexpr std::int64_t most_blocks = 1024;

@@ -1,5 +1,7 @@
 #include "ranks/halo.hpp"
 
+#include <cstddef>
+#include <numeric>
 #include <utility>
 
 namespace petscsolver {

@@ -200,7 +200,7 @@ public:
     std::uint64_t operator()(const Place& place, std::int64_t n, const double* x) {
         std::uint64_t largest = 0;
         if (place.on_device()) {
-            solver::cuda::find_largest_magnitude(n, x, found_.data(), place.stream);
+            solver::cuda::find_largest_magnitude(place.device, n, x, found_.data(), place.stream);
             copy_to_host(place, found_.data(), std::span(&largest, 1));
         } else {
             for (std::int64_t i = 0; i < n; ++i) largest = std::max(largest, amg::magnitude_bits(x[i]));
@@ -263,7 +263,8 @@ private:
     PlacedArray<double> r_, z_;
 };
 
-/// Waits for what other ranks send: no CUDA graph can have it. Collective.
+/// Unlike preconditioners of one machine it waits, for what other ranks send, and no CUDA graph can have it: PETSc's methods
+/// make none. An application is collective.
 template <class V>
 class RankMultigridOnDevice final : public solver::cuda::DevicePreconditioner<double> {
 public:

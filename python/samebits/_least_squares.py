@@ -211,12 +211,13 @@ def lstsq(
 ) -> LeastSquaresResult:
     """Solves min ``||b - A x||`` for A of any shape and rank, by LSMR, where that takes long with a preconditioner.
 
-    From zero, the default, it finds the solution of least norm, but where A has lost rank for what is of the order of eps cond(A)^2 of x,
-    the condition number being that of A without its zero singular values. Preconditioners are multigrid of the normal equations, where these are
-    like an elliptic problem, and their factors. They are preconditioners only: x comes from residuals of A,
-    recomputed with accurate sums, and nothing is claimed without them. With ``accuracy='exact'`` the bits of x are the same on every
-    machine and device and for every number of threads; where more than the first attempts was needed they depend on SuiteSparse's version,
-    too, and on `memory_limit` where it forbids factors.
+    From zero, the default, it finds the solution of least norm. Where A has lost rank, a part of the order of eps cond(A)^2 of x may stand
+    beside that, cond(A) being the largest singular value by the smallest that is not zero.
+
+    Preconditioners are multigrid of the normal equations, where these are like an elliptic problem, or their complete factors. x comes from
+    residuals of A, recomputed with accurate sums, and nothing is claimed without them. With ``accuracy='exact'`` the bits of x are the same
+    on every machine and device and for every number of threads; where more than the first attempts was needed they depend on SuiteSparse's
+    version, too, and on memory, `memory_limit` and a device's, where that forbids a preconditioner.
 
     Parameters
     ----------
@@ -237,7 +238,7 @@ def lstsq(
         Iterations in all, of each column of b.
     accuracy : {'exact', 'compensated', 'fast'}
     memory_limit : int
-        Bytes that factors may take; 0 means half of the memory that the process may use.
+        Bytes that a preconditioner may take; 0 means half of the memory that the process may use.
     device : str, optional
         Where A and the vectors of LSMR lie, and levels of multigrid; factors are made on the processor. As in `solve`: None, the default, is that of A or b where
         one lies on a CUDA device, else the first CUDA device where there is one, else the processor.

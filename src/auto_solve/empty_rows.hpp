@@ -4,29 +4,40 @@
 
 #include "solver/csr_matrix.hpp"
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace solver {
 
-/// A with 1 on the diagonal of rows that have no entry but zeros. Where these columns are empty, too, the other rows and
-/// columns stay a system of their own.
+/// A with 1 on the diagonal of rows that have no entry but zeros; what else they store stays, so that A's pattern stays its own
+/// transpose. Where these columns are empty, too, the other rows and columns stay a system of their own.
 template <class T>
 CsrMatrix<T> with_ones_in_empty_rows(const CsrView<T>& a) {
     CsrMatrix<T> filled{a.rows, a.columns, {0}, {}, {}};
     for (std::int64_t i = 0; i < a.rows; ++i) {
-        const auto first = static_cast<std::size_t>(a.row_offsets[i]), length = static_cast<std::size_t>(a.row_length(i));
-        const std::span<const std::int32_t> columns = a.column_indices.subspan(first, length);
-        const std::span<const T> values = a.values.subspan(first, length);
-        if (std::ranges::all_of(values, [](T value) { return value == T(0); })) {
-            filled.column_indices.push_back(static_cast<std::int32_t>(i));
-            filled.values.push_back(T(1));
-        } else {
-            filled.column_indices.insert(filled.column_indices.end(), columns.begin(), columns.end());
-            filled.values.insert(filled.values.end(), values.begin(), values.end());
+        const std::int64_t first = a.row_offsets[i], end = a.row_offsets[i + 1];
+        T diagonal = 0;
+        bool is_empty = true;
+        for (std::int64_t k = first; k < end; ++k)
+            if (a.column_indices[k] == i)
+                diagonal += a.values[k];
+            else
+                is_empty = is_empty && a.values[k] == T(0);
+        is_empty = is_empty && diagonal == T(0);
+        bool has_one = !is_empty;
+        const auto add = [&](std::int64_t column, T value) {
+            filled.column_indices.push_back(static_cast<std::int32_t>(column));
+            filled.values.push_back(value);
+        };
+        const auto add_one = [&] {
+            if (!has_one) add(i, T(1));
+            has_one = true;
+        };
+        for (std::int64_t k = first; k < end; ++k) {
+            const std::int32_t column = a.column_indices[k];
+            if (column >= i) add_one();
+            if (!is_empty || column != i) add(column, a.values[k]);
         }
+        add_one();
         filled.row_offsets.push_back(filled.nonzeros());
     }
     return filled;

@@ -102,10 +102,10 @@ public:
             made.is_known = true;
             try {
                 made.gram = ShiftedGram<T>::of(a, transposed, of_rows, shift, unit, costs, memory_limit_);
-            } catch (const std::bad_alloc&) {  // LSMR alone goes on
+                if (made.gram && shift == Shift::by_diagonal) made.facts_for_multigrid = made.gram->facts_for_multigrid(costs);
+            } catch (const std::bad_alloc&) {  // LSMR goes on with what there is
             }
             if (made.gram) made.common_shift = made.gram->common_shift();
-            if (made.gram && shift == Shift::by_diagonal) made.facts_for_multigrid = made.gram->facts_for_multigrid(costs);
         }
         return made.gram || made.is_factored ? &made : nullptr;
     }
@@ -261,7 +261,8 @@ private:
 
     void try_with_multigrid(typename NormalEquations<T>::Made& made, bool of_rows) {
         go_on_below(equations_.costs.multigrid(*made.facts_for_multigrid));
-        if (is_done()) return;
+        const std::int64_t left = options_.max_iterations - result_.iterations;
+        if (is_done() || left < NormalEquations<T>::share_with_multigrid) return;
         equations_.make_multigrid(made, of_rows, options_.accuracy);
         if (made.multigrid)
             attempt_with(PreconditionerKind::amg, *made.multigrid, Shift::by_diagonal, NormalEquations<T>::share_with_multigrid,

@@ -9,7 +9,7 @@
 
 namespace solver {
 
-/// Empty rows are none but of matrices that are their own transposes, whose columns there are empty, too.
+/// empty_rows is 0 unless A is its own transpose, whose columns are empty where its rows are.
 struct MatrixFacts : RowFacts {
     std::int64_t rows = 0;
     bool is_symmetric = false;          ///< to the bit, pattern and values

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -95,10 +96,6 @@ double GramCosts::multigrid(const MatrixFacts& g) const {
     return 3 * (CostModel(CostProfile::processor, g, 0).multigrid() + steps * step_);
 }
 
-double GramCosts::multigrid_step(const MatrixFacts& g) const {
-    return step_ + CostModel(CostProfile::processor, g, 0).step(PreconditionerKind::amg);
-}
-
 template <class T>
 std::optional<ShiftedGram<T>> ShiftedGram<T>::of(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, bool of_rows, Shift shift,
                                                  double unit, const GramCosts& costs, std::int64_t memory_limit) {
@@ -154,6 +151,7 @@ std::unique_ptr<Preconditioner<T>> ShiftedGram<T>::factor() {
 
 template <class T>
 std::optional<MatrixFacts> ShiftedGram<T>::facts_for_multigrid(const GramCosts& costs) const {
+    if constexpr (!std::is_same_v<T, double>) return std::nullopt;
     const CsrView<double> g = shifted_.view();
     const MatrixFacts facts = facts_of(SpmvPlan<double>(g, host_, {.storage = SpmvStorage::csr}));
     if (!facts.suits_multigrid()) return std::nullopt;
@@ -169,7 +167,8 @@ std::unique_ptr<Preconditioner<T>> ShiftedGram<T>::multigrid(const Device& devic
         try {
             const SpmvPlan<double> plan(shifted_.view(), device, {.storage = SpmvStorage::csr});
             return make_preconditioner(PreconditionerKind::amg, plan, Accuracy::exact, {.memory_limit = memory_limit_});
-        } catch (const Error&) {  // no memory, or a diagonal entry that a smoother cannot divide by
+        } catch (const Error&) {           // no memory, or a diagonal entry that a smoother cannot divide by
+        } catch (const std::bad_alloc&) {  // LSMR goes on with factors
         }
     }
     return nullptr;

@@ -31,9 +31,8 @@ public:
     /// Of a G of so many entries, with the steps that they are made for.
     static double factors(std::int64_t entries, bool is_nearly_full, const FillPrediction& fill);
 
-    /// Of a G with these facts, with the steps that it is made for and twice as many that look whether rank is lost.
+    /// Of a G with these facts, with the steps that it is made for and those that look whether A'A has lost rank.
     double multigrid(const MatrixFacts& g) const;
-    double multigrid_step(const MatrixFacts& g) const;
 
 private:
     double step_ = 0;
@@ -54,7 +53,7 @@ public:
     /// Null where they cannot be made.
     std::unique_ptr<Preconditioner<T>> factor();
 
-    /// Of G + D, where multigrid suits it and costs less than factors are estimated to.
+    /// Of G + D, in double, where multigrid suits it and costs less than factors are estimated to.
     std::optional<MatrixFacts> facts_for_multigrid(const GramCosts& costs) const;
 
     /// Made where A lies. Null where it cannot be made.

@@ -26,7 +26,7 @@ struct RowFacts {
     bool positive_sums = false;      ///< a row with sum_j a_ij above 2^-10 |a_ii|
     bool negative_sums = false;      ///< a row with sum_j a_ij below -2^-10 |a_ii|
     bool is_finite = true;           ///< no Inf or NaN
-    std::int64_t empty_rows = 0;     ///< with no entry but zeros, which the diagonal's facts leave out
+    std::int64_t empty_rows = 0;     ///< with no entry but zeros: the next two do not look at them
     bool zeros_on_diagonal = false;  ///< or missing entries
     bool positive_diagonal = true;   ///< every diagonal entry above zero
 

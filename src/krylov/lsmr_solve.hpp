@@ -97,9 +97,11 @@ public:
         while (true) {
             if (is_good(norms_)) return finish(SolveStatus::converged);
             if (!wanted || result_.iterations >= options_.max_iterations) return finish(SolveStatus::iteration_limit);
+            const bool is_stuck = fruitless_ > most_fruitless;
+            if (is_stuck && !way_.sees_range) return finish(SolveStatus::stagnated);
             begin();
             if (is_left_by_rounding()) return finish(SolveStatus::converged);
-            if (fruitless_ > most_fruitless) return finish(SolveStatus::stagnated);
+            if (is_stuck) return finish(SolveStatus::stagnated);
             wanted = iterate();
         }
     }
@@ -269,15 +271,18 @@ private:
     /// Whether the part of r in the range of A is no longer than what rounding x makes it: no x of its precision is sure to be
     /// nearer. alpha is the length of that part by ||r||.
     bool is_left_by_rounding() const {
-        constexpr double few = 2;  // x is rounded as often, once in its last step
-        const bool is_short = way_.sees_range && scalars_.alpha() * norms_.residual <= few * rounding_of_x();
+        constexpr double few = 2;               // x is rounded as often, once in its last step
+        const double alpha = scalars_.alpha();  // 0 where M^-1 is not definite
+        const bool is_short = way_.sees_range && alpha > 0 && alpha * norms_.residual <= few * rounding_of_x();
         return is_short && std::ranges::none_of(way_.column_norms, may_be_lost);
     }
 
-    /// Of a column of this norm by the unit: digits of a_j'r, r by its unit, below the normal numbers.
+    /// Of a column of this norm by the unit: digits of a_j'r, r by its unit, or of ||a_j||^2, of which M is made in double,
+    /// below the normal numbers.
     static bool may_be_lost(double norm) {
         constexpr double digits = 0x1p64;
-        return norm > 0 && norm < digits * static_cast<double>(std::numeric_limits<T>::min());
+        return norm > 0 && (norm < digits * static_cast<double>(std::numeric_limits<T>::min()) ||
+                            norm * norm < digits * std::numeric_limits<double>::min());
     }
 
     /// Of ||r||, in its unit: to round the elements of the solution by a unit roundoff u each changes r by the sum of a_j u

@@ -33,9 +33,16 @@ std::vector<double> zero_where_empty(const CsrMatrix<double>& a, std::vector<dou
 TEST(EmptyRows, GetOnesOnTheDiagonal) {
     const CsrMatrix<double> a{4, 4, {0, 2, 2, 4, 6}, {0, 2, 1, 3, 0, 2}, {5, 1, 0, 0, 0, 7}};
     const CsrMatrix<double> filled = with_ones_in_empty_rows(a.view());
-    EXPECT_EQ(filled.row_offsets, (std::vector<std::int64_t>{0, 2, 3, 4, 6}));
-    EXPECT_EQ(filled.column_indices, (std::vector<std::int32_t>{0, 2, 1, 2, 0, 2}));
-    EXPECT_EQ(filled.values, (std::vector<double>{5, 1, 1, 1, 0, 7}));
+    EXPECT_EQ(filled.row_offsets, (std::vector<std::int64_t>{0, 2, 3, 6, 8}));
+    EXPECT_EQ(filled.column_indices, (std::vector<std::int32_t>{0, 2, 1, 1, 2, 3, 0, 2}));
+    EXPECT_EQ(filled.values, (std::vector<double>{5, 1, 1, 0, 1, 0, 0, 7}));
+
+    // As boundary conditions leave them: zeros in rows and columns, and a diagonal that adds up to zero.
+    const CsrMatrix<double> zeroed{2, 2, {0, 2, 5}, {0, 1, 0, 1, 1}, {4, 0, 0, 3, -3}};
+    const CsrMatrix<double> with_one = with_ones_in_empty_rows(zeroed.view());
+    EXPECT_EQ(with_one.column_indices, (std::vector<std::int32_t>{0, 1, 0, 1}));
+    EXPECT_EQ(with_one.values, (std::vector<double>{4, 0, 0, 1}));
+    EXPECT_TRUE(facts_of(SpmvPlan<double>(with_one, Device::cpu(1))).is_symmetric);
 }
 
 // Promise: solve.hpp, "Rows without entries of an A that is its own transpose stand aside"

@@ -80,7 +80,7 @@ double largest_cosine(const CsrMatrix<double>& a, const std::vector<double>& b, 
 // Promise: least_squares.hpp, "Before it, LSMR again"
 // Promise: least_squares.hpp, "bytes that a preconditioner may take"
 // Promise: least_squares.hpp, "0: half of what the process may use"
-// Promise: lsmr.hpp, "which that holds"
+// Promise: lsmr.hpp, "of the preconditioner, where least_squares"
 TEST(LeastSquares, FactorsOfTheNormalEquationsSaveNearlyAllSteps) {
     const auto a = differences(700);
     const auto b = random_vector<double>(701, 3);
@@ -492,6 +492,31 @@ TEST(LeastSquares, DoesNotClaimWhatIsLeftAlongShortDirections) {
     EXPECT_TRUE(found.result.status != SolveStatus::converged || r.norm() <= 1.01L * least.norm()) << r.norm() / least.norm();
 }
 
+/// The last column is so short that its square is not seen in the normal equations, and b needs it.
+TEST(LeastSquares, DoesNotClaimWhatNormalEquationsDoNotSee) {
+    constexpr std::int32_t points = 60, coefficients = 5;
+    for (const unsigned seed : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U})
+        for (const int exponent : {-545, -600, -800}) {
+            const auto g = random_vector<double>(points, seed), c = random_vector<double>(coefficients, seed + 100);
+            std::vector<Entry<double>> entries;
+            std::vector<double> b(points);
+            for (std::int32_t i = 0; i < points; ++i) {
+                for (std::int32_t j = 0; j < coefficients; ++j) {
+                    const double element = std::pow(i / (points - 1.0), j);
+                    entries.push_back({i, j, element});
+                    b[i] += c[j] * element;
+                }
+                entries.push_back({i, coefficients, std::ldexp(g[i], exponent)});
+                b[i] += g[i];
+            }
+            const auto a = csr_from_entries<double>(points, coefficients + 1, entries);
+            const auto found = find(a, b, with_factors(1e-14));
+            const Vector r = long_vector(b) - long_dense(a) * long_vector(found.x);
+            EXPECT_TRUE(found.result.status != SolveStatus::converged || r.norm() <= 1e-12L * long_vector(b).norm())
+                << exponent << ": " << r.norm();
+        }
+}
+
 /// Weights of rows over four orders of magnitude: the diagonal stays pivot, and factors fill in as predicted.
 TEST(LeastSquares, FactorsOfUnevenWeightsFillInAsThoseOfEvenOnes) {
     const auto fill_of = [](double spread) {
@@ -510,7 +535,8 @@ TEST(LeastSquares, FactorsOfUnevenWeightsFillInAsThoseOfEvenOnes) {
 
 /// By complete factors of A'A in double, whose condition number is 10^5.
 // Promise: least_squares.hpp, "Before factors, in double, LSMR with a cycle of multigrid"
-// Promise: lsmr.hpp, "Of A'A or A A', where least_squares"
+// Promise: lsmr.hpp, "Of A'A or A A': klu or amg"
+// Promise: least_squares.hpp, "Where A has lost rank it does not"
 TEST(LeastSquares, TakesMultigridWhereThatCostsLess) {
     const auto a = gradients(250);
     const auto b = random_vector<double>(static_cast<std::size_t>(a.rows), 3);

@@ -36,10 +36,11 @@ struct Run {
     /// Of least squares, of the right-hand side that is worst: the largest |a_j'r| / (||a_j|| ||r||), without a preconditioner
     /// ||A'r|| / (||A||_F ||r||).
     std::optional<double> normal_residual;
-    PreconditionerKind of_normal_equations = PreconditionerKind::none;  ///< of least squares: klu or amg, the larger one
-    std::int64_t factor_entries = 0;                                    ///< which that holds
-    DenseMatrix<double> solution;  ///< in single precision with a second part, the sum of both
-    std::string sha256;            ///< of the bits of the solution
+    PreconditionerKind of_normal_equations =
+        PreconditionerKind::none;     ///< of least squares: klu or amg, of the column with most entries
+    std::int64_t factor_entries = 0;  ///< of that
+    DenseMatrix<double> solution;     ///< in single precision with a second part, the sum of both
+    std::string sha256;               ///< of the bits of the solution
 
     /// The result of the right-hand side that went worst.
     const SolveResult& worst() const;
