@@ -31,7 +31,8 @@ public:
     /// Of a G of so many entries, with the steps that they are made for.
     static double factors(std::int64_t entries, bool is_nearly_full, const FillPrediction& fill);
 
-    /// Of a G with these facts, with the steps that it is made for and those that look whether A'A has lost rank.
+    /// Of a G with these facts, with the steps that it is made for and those that look whether A'A has lost rank, as if it were
+    /// made for each of the three anew: careful, as its steps are not known.
     double multigrid(const MatrixFacts& g) const;
 
 private:

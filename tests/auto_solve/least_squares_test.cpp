@@ -446,6 +446,13 @@ TEST(LeastSquares, DoesWithoutFactorsWhereTheyAreDearAndStepsFew) {
     EXPECT_EQ(found.result.factor_entries, 0);
 }
 
+/// The part of r in the range of A, by what rounding x alone makes of it.
+long double left_by_rounding(const CsrMatrix<double>& a, const std::vector<double>& b, const std::vector<double>& x) {
+    const Matrix d = long_dense(a);
+    const Vector r = long_vector(b) - d * long_vector(x), along = d * d.householderQr().solve(r);
+    return along.norm() / (0x1p-53L * d.colwise().norm().transpose().cwiseProduct(long_vector(x)).norm());
+}
+
 /// exp(t) by polynomials: r is so small that rounding the coefficients moves it out of the right angle by more than the
 /// tolerance.
 // Promise: least_squares.hpp, "Rounding the elements of x alone may turn r by more"
@@ -463,10 +470,21 @@ TEST(LeastSquares, ClaimsWhatRoundingXLeaves) {
     const auto found = find(a, b);
     EXPECT_EQ(found.result.status, SolveStatus::converged);
     EXPECT_GT(found.result.normal_residual, 1e-10) << "a case for this";
-    const Matrix d = long_dense(a);
-    const Vector r = long_vector(b) - d * long_vector(found.x), best = d.householderQr().solve(r);
-    const long double by_rounding = 0x1p-53L * d.colwise().norm().transpose().cwiseProduct(long_vector(found.x)).norm();
-    EXPECT_LE((d * best).norm(), 2.1L * by_rounding) << "the part of r in the range of A";
+    EXPECT_LE(left_by_rounding(a, b, found.x), 2.1L);
+}
+
+/// Where nothing else can be claimed, a guess that is off by more than rounding is not taken.
+TEST(LeastSquares, ClaimsNoMoreThanWhatRoundingXLeaves) {
+    const auto a = differences(500);
+    const auto b = random_vector<double>(501, 3);
+    const Vector best = long_dense(a).householderQr().solve(long_vector(b));
+    std::vector<double> guess(500);
+    for (std::size_t j = 0; j < guess.size(); ++j)
+        guess[j] = static_cast<double>(best[static_cast<Eigen::Index>(j)] * (1 + 1e-10L));
+    ASSERT_GT(left_by_rounding(a, b, guess), 1000.0L);
+    const auto found = find(a, b, with_factors(1e-16), 1, guess);
+    EXPECT_EQ(found.result.status, SolveStatus::converged);
+    EXPECT_LE(left_by_rounding(a, b, found.x), 2.1L);
 }
 
 /// What is left of r along short directions is not: b is fitted to 1e-12 by a matrix of the condition number 1e9.
