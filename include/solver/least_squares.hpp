@@ -34,19 +34,26 @@ struct LeastSquaresOptions {
 /// take to make, A'A or where A is wide A A'; LSMR with complete factors (KLU) of G + D as a preconditioner, D small: a few
 /// steps find what LSMR needs thousands for, as the condition number of G is up to the square of A's and nearly all of it is
 /// undone, while x comes from residuals of A alone. Before it, LSMR again where its rate promises to take less than the
-/// factors; after it, or where they are too dear or forbidden, with the iterations that are left. Before factors, in double,
-/// LSMR with a cycle of multigrid where that costs less than they do and suits G, as differences along the edges of a mesh or
-/// a graph have it: where G is A'A, only if it finds two random vectors w from A w in 60 steps each, which are not counted and
-/// ask no callback. Where A has lost rank it does not, but for chances of one in 10^5.
+/// factors; after it, or where they are too dear or forbidden, with the iterations that are left. Where G and factors cost less
+/// than fifty steps of LSMR they come first. Before factors, in double, LSMR with a cycle of multigrid where that costs less
+/// than they do and suits G, as differences along the edges of a mesh or a graph have it: where G is A'A, only if it finds two
+/// random vectors w from A w in 60 steps each, which are not counted and ask no callback. Where A has lost rank it does not,
+/// but for chances of one in 10^5.
+///
+/// With factors that show full rank LSMR goes on beyond the tolerance until rounding is what is left, and by one step more: the
+/// error of x is then mostly far below u kappa. What ends it before, leaves the claim of an x that met the tolerance.
 ///
 /// D is 2^-40 of G's diagonal (2^-18 in single precision), so that columns, or rows, may be scaled by what differs by 2^500
-/// at most. Where an eigenvalue of G + D shows that A may have lost rank, G is A'A and D 2^-36 (2^-12) of its largest diagonal
-/// entry, which keeps steps in the range of A'; what rounding put beside that is taken out once, x - x_0 less D (G + D)^-1 (x -
-/// x_0). What is beside the range of A' in the end is of the order of u kappa^2 of x for a condition number kappa.
+/// at most. Where it shows a singular value below 2^-18 (2^-7) of A, columns scaled to norm 1, and A does not map its vector to
+/// what rounding leaves, G is made and factored anew in pairs of doubles, as polynomials of high degree need it. Where these
+/// are too dear, or a singular value below 4 u max(m, n) of an m x n matrix shows, rank counts as lost: G is A'A and D 2^-36
+/// (2^-12) of its largest diagonal entry, which keeps steps in the range of A'; what rounding put beside that is taken out
+/// once, x - x_0 less D (G + D)^-1 (x - x_0). What is beside the range of A' in the end is of the order of u kappa^2 of x for a
+/// condition number kappa.
 ///
-/// In exact the bits of x are the same on every machine and device and for every thread count; where more than the first
-/// attempts was needed they depend on SuiteSparse's version and build, too, whose AMD tells what factors cost, and where it
-/// forbids factors on memory_limit, whose default is the machine's.
+/// In exact the bits of x are the same on every machine and device and for every thread count; where factors are thought of
+/// they depend on SuiteSparse's version and build, too, whose AMD tells what these cost, and where it forbids them on
+/// memory_limit, whose default is the machine's.
 template <class T>
 LeastSquaresResult least_squares(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std::span<const T> b, std::span<T> x,
                                  const LeastSquaresOptions& options = {});

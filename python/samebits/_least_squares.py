@@ -15,7 +15,7 @@ from ._complex_matrix import as_complex
 from ._matrix import Matrix, as_matrix
 from ._operators import without_entries
 from ._places import HOST, host_array, place_of
-from ._result import ConvergenceWarning, fingerprint, largest, raise_again
+from ._result import ConvergenceWarning, fingerprint, iterations_in_words, largest, raise_again
 from ._solve import _device_for, _with_values
 from ._vectors import norm
 
@@ -34,7 +34,10 @@ class LsmrResult(NamedTuple):
 
 
 class LeastSquaresResult(NamedTuple):
-    """What `lstsq` found."""
+    """What `lstsq` found: ``x``; ``status``, 'converged', 'iteration limit', 'stagnated' or 'non-finite'; ``iterations``; ``residual``,
+    ``||r|| / ||b||`` of ``r = b - A x``; ``normal_residual``, the largest cosine of the angle between r and a column of A, 0 for the
+    least squares (where A x = b is solved r is what rounding leaves, and its direction says nothing); ``factor_entries`` of a
+    preconditioner; these five of each column of b in ``columns``."""
 
     x: np.ndarray  #: the solution, or the best iterate
     status: str  #: 'converged', 'iteration limit', 'stagnated' or 'non-finite'
@@ -232,7 +235,7 @@ def lstsq(
         The aim is ``|a_j^H r| <= rtol ||a_j|| ||r||`` for every column a_j of A, which does not depend on its unit, or
         ``||r|| <= max(rtol ||b||, atol)``. One of both must be above 0. Where rounding x alone leaves a larger angle, as where b is fitted
         nearly exactly, that is enough. Singular values of A, its columns scaled to norm 1, at or below rtol may count as zero, as below
-        NumPy's ``rcond``: two columns that differ by 1e-11 of their length need a smaller rtol. By ``rtol ||b||`` A x = b counts as
+        NumPy's ``rcond``: two columns that differ by 1e-11 of their length may need a smaller rtol. By ``rtol ||b||`` A x = b counts as
         solved, so that rows in units of 1e12 may leave out others.
     maxiter : int
         Iterations in all, of each column of b.
@@ -280,9 +283,18 @@ def lstsq(
     result = _of_all_columns(place.sent(given.told(x, system.columns)), [_of_one_column(c, given.size_of_norm) for c in found])
     raise_again(raised, result)
     if not result.converged:
-        said = f"lstsq: {result.status} after {result.iterations} iterations, normal residual {result.normal_residual:.1e}"
-        warnings.warn(ConvergenceWarning(said, result), stacklevel=2)
+        warnings.warn(ConvergenceWarning(_failure(result, aims["rtol"]), result), stacklevel=2)
     return result
+
+
+def _failure(result: LeastSquaresResult, rtol: float) -> str:
+    said = f"lstsq: {result.status} after {iterations_in_words(result.iterations)}"
+    if result.status == "non-finite":
+        return f"{said}: A, b or x0 has a number that is not finite, or what is made of them leaves the range of numbers"
+    said = f"{said}, normal residual {result.normal_residual:.1e} for rtol={rtol:.1e}"
+    if result.status == "stagnated":
+        return f"{said}: columns of A may depend on one another as far as this precision sees; what may help: centre or scale them"
+    return f"{said}; what may help: a larger maxiter"
 
 
 def lsmr(

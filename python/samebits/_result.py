@@ -79,7 +79,7 @@ class Proof(NamedTuple):
     iterations: int  #: of the Krylov method in these
 
 
-def _iterations(count: int) -> str:
+def iterations_in_words(count: int) -> str:
     return f"{count} iteration" if count == 1 else f"{count} iterations"
 
 
@@ -167,7 +167,7 @@ class Result:
         return next((p for p in self.proofs if p.status != "proven"), None)
 
     def _ending(self) -> str:
-        return "not solved" if self.status == "singular" else f"{self.status} after {_iterations(self.iterations)}"
+        return "not solved" if self.status == "singular" else f"{self.status} after {iterations_in_words(self.iterations)}"
 
     def _other_obstacle(self) -> str:
         """The obstacle, unless a proof that failed says the same."""
@@ -185,7 +185,7 @@ class Result:
             ("true residual", f"{self.residual:.1e}, updated residual {self.recursive_residual:.1e}"),
         ]
         for a in self.attempts:
-            said = a.refusal or f"{a.status} after {_iterations(a.iterations)}, residual {a.residual:.1e}"
+            said = a.refusal or f"{a.status} after {iterations_in_words(a.iterations)}, residual {a.residual:.1e}"
             rows.append((f"{a.method} {a.preconditioner}" + (" (mixed)" if a.mixed else ""), said))
         for p in [self._open_proof() or self.proof] if self.proofs else []:
             estimate = f" (estimated, not proven: {p.estimated_error:.0e})" if p.estimated_error >= 0 else ""

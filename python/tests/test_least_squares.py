@@ -112,3 +112,28 @@ def test_the_first_column_that_did_not_converge_gives_the_status():
     with pytest.warns(sb.ConvergenceWarning, match="lstsq: iteration limit after 3 iterations"):
         found = sb.lstsq(differences(300), b, maxiter=3)
     assert found.status == "iteration limit" and [c["status"] for c in found.columns] == ["converged", "iteration limit"]
+
+
+def test_lstsq_says_what_was_missed_and_what_may_help():
+    a = np.vander(np.arange(1960, 2020.0), 9)
+    b = np.random.default_rng(1).standard_normal(60)
+    with pytest.warns(sb.ConvergenceWarning, match=r"stagnated after \d+ iterations, normal residual .* for rtol=1.0e-10: columns of A .*centre"):
+        sb.lstsq(a, b)
+    sparse = np.random.default_rng(2).standard_normal((400, 300))
+    with pytest.warns(sb.ConvergenceWarning, match="iteration limit after 1 iteration, .*larger maxiter"):
+        sb.lstsq(sparse, np.ones(400), maxiter=1)
+    with pytest.warns(sb.ConvergenceWarning, match="non-finite after 0 iterations: A, b or x0 has a number that is not finite"):
+        sb.lstsq([[1.0], [np.inf]], [1.0, 2.0])
+
+
+def test_lstsq_fits_polynomials_as_far_as_doubles_go():
+    """Beside the fit by Legendre's polynomials, which are nearly at right angles to one another, so that its coefficients are good to
+    some units of the largest; those of P_k by powers add up to at most (1 + sqrt(2))^k. Powers have condition numbers to 2e9."""
+    t = np.linspace(-1, 1, 200)
+    b = np.exp(np.sin(5 * t))
+    for degree in (5, 10, 15, 20, 25):
+        found = sb.lstsq(np.vander(t, degree + 1), b)
+        assert found.converged, degree
+        legendre = np.polynomial.legendre.legfit(t, b, degree)
+        error = 100 * 2.0**-52 * np.abs(legendre).max() * (1 + np.sqrt(2)) ** degree
+        assert np.abs(np.polynomial.legendre.leg2poly(legendre)[::-1] - found.x).max() <= error, degree

@@ -59,10 +59,8 @@ double unit_of_columns(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std:
     for_each_column(a, transposed, [&](std::int64_t j, std::span<const T> column) {
         found[j] = static_cast<double>(norm2(column, Accuracy::exact, Device::cpu(1)));
     });
-    double largest = 0;
-    for (const double norm : found)
-        if (!(norm <= largest)) largest = norm;
-    if (!(largest > 0) || !std::isfinite(largest)) return 0;
+    const double largest = found.empty() ? 0 : *std::ranges::max_element(found);
+    if (!(largest > 0) || !std::ranges::all_of(found, is_finite<double>)) return 0;
     const double unit = unit_of<T>(largest);
     for (double& norm : found)
         if (norm > 0) norm = std::max(norm / unit, smallest_subnormal<double>);  // a column that is not 0
@@ -95,6 +93,15 @@ public:
 
     bool is_wide() const { return a.rows() < a.columns(); }
 
+    /// Which make r more than what A can change.
+    bool has_zero_rows() const {
+        bool has = false;
+        for_each_column(transposed, a, [&](std::int64_t, std::span<const T> row) {
+            has = has || std::ranges::all_of(row, [](T number) { return number == 0; });
+        });
+        return has;
+    }
+
     /// Made when first asked for. Null where G is too dear.
     Made* with(bool of_rows, Shift shift) {
         Made& made = made_[(of_rows ? 2 : 0) + (shift == Shift::common ? 1 : 0)];
@@ -116,12 +123,17 @@ public:
     }
 
     /// Makes them, unless that was done.
-    void factor(Made& made, Shift shift) const {
+    void factor(Made& made, bool of_rows, Shift shift) const {
         if (made.is_factored) return;
         made.is_factored = true;
         made.factors = made.gram->factor();
-        made.may_have_lost_rank = made.factors && shift == Shift::by_diagonal && made.gram->may_have_lost_rank(*made.factors);
-        if (made.may_have_lost_rank) made.factors.reset();
+        if (made.factors && shift == Shift::by_diagonal) {
+            const Rank rank = of_rows ? made.gram->rank_of(transposed, a, unit, *made.factors)
+                                      : made.gram->rank_of(a, transposed, unit, *made.factors);
+            if (rank != Rank::full) made.factors.reset();
+            if (rank == Rank::unclear) made.factors = made.gram->factor_in_pairs(a, transposed, of_rows, unit, costs);
+            made.may_have_lost_rank = !made.factors;
+        }
         made.gram.reset();
     }
 
@@ -182,7 +194,9 @@ public:
         : equations_(equations), column_(column), b_(b), x_(x), guess_(x.begin(), x.end()), options_(options) {}
 
     LeastSquaresResult run() {
-        attempt(equations_.costs.trial(equations_.is_wide()));
+        const bool is_wide = equations_.is_wide(),
+                   begins_with_factors = equations_.unit > 0 && equations_.costs.is_cheap(is_wide);
+        attempt(begins_with_factors ? 0 : equations_.costs.trial(is_wide));  // at least the guess is looked at
         if (!is_done() && equations_.unit > 0) try_with_factors();
         if (!is_done()) attempt(std::numeric_limits<std::int64_t>::max());
         return std::move(result_);
@@ -196,21 +210,22 @@ private:
                is_at_limit_ || result_.iterations >= options_.max_iterations;
     }
 
-    void attempt(std::int64_t share, const Preconditioner<T>* inverse = nullptr, bool of_rows = false,
-                 bool sees_range = false) {
-        if (share <= 0) return;
+    void attempt(std::int64_t share) { attempt({.unit = equations_.unit, .column_norms = equations_.column_norms}, share); }
+
+    void attempt(const LsmrWay<T>& way, std::int64_t share) {
+        if (share <= 0 && is_looked_at_) return;
         KrylovOptions options = options_;
         const std::int64_t before = result_.iterations;
+        const bool is_told = std::exchange(is_looked_at_, true);
         options.max_iterations = std::min(share, options.max_iterations - before);
         if (options.callback)
-            options.callback = [&, before](Iteration iteration) {
-                if (before > 0 && iteration.number == 0) return true;  // told already
+            options.callback = [&, before, is_told](Iteration iteration) {
+                if (is_told && iteration.number == 0) return true;
                 iteration.number += before;
                 iteration.column = column_;
                 stopped_ = !options_.callback(iteration);
                 return !stopped_;
             };
-        const LsmrWay<T> way{equations_.unit, equations_.column_norms, inverse, of_rows, sees_range};
         add(lsmr_in<T>(way, equations_.a, equations_.transposed, b_, x_, options));
     }
 
@@ -236,7 +251,7 @@ private:
         const bool is_wide = equations_.is_wide();
         if (iterations_at_this_rate() <= 2 * static_cast<double>(result_.iterations)) attempt(result_.iterations);
         if (is_done() || try_with(is_wide, Shift::by_diagonal)) return;
-        if (is_wide) attempt(equations_.costs.trial(false) - result_.iterations);  // A'A may cost more than they have
+        attempt(equations_.costs.trial(false) - result_.iterations);
         if (!is_done()) try_with(false, Shift::common);
     }
 
@@ -249,10 +264,13 @@ private:
         const double cost = equations_.cost_of_factors(*made);
         go_on_below(cost);
         if (is_done() || cost > equations_.costs.most()) return true;
-        equations_.factor(*made, shift);
+        equations_.factor(*made, of_rows, shift);
         if (made->may_have_lost_rank) return false;
         if (!made->factors) return true;
-        attempt_with(PreconditionerKind::klu, *made->factors, shift, share_with_factors, of_rows);
+        result_.preconditioner = PreconditionerKind::klu;
+        result_.factor_entries = made->factors->factor_entries();
+        const bool sees_range = shift == Shift::by_diagonal && !(of_rows && equations_.has_zero_rows());
+        attempt(way_with(*made->factors, of_rows, sees_range), share_with_factors);
         is_at_limit_ = result_.status == SolveStatus::stagnated;
         if (made->common_shift > 0 && result_.status == SolveStatus::converged)
             stay_in_range(*made->factors, made->common_shift);
@@ -264,17 +282,18 @@ private:
         const std::int64_t left = options_.max_iterations - result_.iterations;
         if (is_done() || left < NormalEquations<T>::share_with_multigrid) return;
         equations_.make_multigrid(made, of_rows, options_.accuracy);
-        if (made.multigrid)
-            attempt_with(PreconditionerKind::amg, *made.multigrid, Shift::by_diagonal, NormalEquations<T>::share_with_multigrid,
-                         of_rows);
+        if (!made.multigrid) return;
+        result_.preconditioner = PreconditionerKind::amg;
+        result_.factor_entries = made.multigrid->factor_entries();
+        attempt(way_with(*made.multigrid, of_rows, false), NormalEquations<T>::share_with_multigrid);
     }
 
-    void attempt_with(PreconditionerKind kind, const Preconditioner<T>& inverse, Shift shift, std::int64_t share,
-                      bool of_rows) {
-        result_.preconditioner = kind;
-        result_.factor_entries = inverse.factor_entries();
-        const bool is_of_full_rank = kind == PreconditionerKind::klu && shift == Shift::by_diagonal && !of_rows;
-        attempt(share, &inverse, of_rows, is_of_full_rank);
+    LsmrWay<T> way_with(const Preconditioner<T>& inverse, bool of_rows, bool sees_range) const {
+        return {.unit = equations_.unit,
+                .column_norms = equations_.column_norms,
+                .inverse = &inverse,
+                .of_rows = of_rows,
+                .sees_range = sees_range};
     }
 
     /// For as long as the rate promises to take less.
@@ -288,6 +307,7 @@ private:
 
     /// By the digits that the attempts so far have gained.
     double iterations_at_this_rate() const {
+        if (result_.iterations == 0) return std::numeric_limits<double>::infinity();
         const double reached = std::min(result_.normal_residual, result_.relative_residual);
         const double gained = -std::log2(reached), needed = -std::log2(options_.tolerance);
         return gained > 0 ? static_cast<double>(result_.iterations) * needed / gained : std::numeric_limits<double>::infinity();
@@ -305,7 +325,7 @@ private:
         const T taken = static_cast<T>(shift);
         std::transform(found.begin(), found.end(), beside.begin(), x_.begin(),
                        [=](T x, T element) { return subtracted(x, taken, element); });
-        attempt(share_with_factors, &inverse);
+        attempt(way_with(inverse, false, false), share_with_factors);
         if (result_.status == SolveStatus::converged) return;
         std::copy(found.begin(), found.end(), x_.begin());
         result_.status = before.status;
@@ -322,6 +342,7 @@ private:
     std::vector<T> guess_;
     const KrylovOptions& options_;
     LeastSquaresResult result_;
+    bool is_looked_at_ = false;  ///< x as it is
     bool stopped_ = false;
     bool is_at_limit_ = false;  ///< of rounding, which factors leave
 };

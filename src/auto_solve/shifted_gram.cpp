@@ -5,6 +5,7 @@
 #include "core/krylov/updates.hpp"
 #include "preconditioner/full_lu.hpp"
 #include "preconditioner/gram.hpp"
+#include "preconditioner/gram_in_pairs.hpp"
 #include "preconditioner/klu.hpp"
 #include "preconditioner/memory_limit.hpp"
 #include "preparation/fill_estimate.hpp"
@@ -57,12 +58,13 @@ std::optional<CsrMatrix<double>> gram(const SpmvPlan<T>& a, const SpmvPlan<T>& t
 
 template <class T>
 GramCosts::GramCosts(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed) {
-    constexpr double vector_element = 12, term = 5, term_of_full = 0.25;
-    const auto rows = static_cast<double>(a.rows()), columns = static_cast<double>(a.columns());
-    double entries = rows * columns;
+    constexpr double calls = 1000, vector_element = 12, term = 5, term_of_full = 0.25;
+    rows_ = static_cast<double>(a.rows());
+    columns_ = static_cast<double>(a.columns());
+    double entries = rows_ * columns_;
     if (a.dense() != nullptr) {
-        gram_of_rows_ = term_of_full * entries * rows;
-        gram_of_columns_ = term_of_full * entries * columns;
+        gram_of_rows_ = term_of_full * entries * rows_;
+        gram_of_columns_ = term_of_full * entries * columns_;
     } else {
         entries = static_cast<double>(a.matrix().nonzeros());
         const auto squares = [](const CsrView<T>& matrix) {
@@ -73,13 +75,19 @@ GramCosts::GramCosts(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed) {
         gram_of_rows_ = term * squares(transposed.matrix());
         gram_of_columns_ = term * squares(a.matrix());
     }
-    step_ = 2 * entries + vector_element * (rows + columns);
+    step_ = calls + 2 * entries + vector_element * (rows_ + columns_);
 }
 
 double GramCosts::most() const { return most_steps * step_; }
 
 std::int64_t GramCosts::trial(bool of_rows) const {
     return static_cast<std::int64_t>(std::clamp(gram(of_rows) / std::max(step_, 1.0), least_steps, most_steps));
+}
+
+bool GramCosts::is_cheap(bool of_rows) const {
+    const double n = of_rows ? rows_ : columns_;
+    const FillPrediction full{.factor_entries = n * n, .flops = 2 * n * n * n / 3};
+    return gram(of_rows) + factors(static_cast<std::int64_t>(n * n), false, full) < least_steps * step_;
 }
 
 /// Measured for grids of 10^4 to 10^6 points on two x86-64 cores. With the applications to look for lost rank and of some
@@ -89,6 +97,11 @@ double GramCosts::factors(std::int64_t entries, bool is_nearly_full, const FillP
     constexpr double applications = 8, solved_entry = 10;
     return (is_nearly_full ? flop_of_full : flop) * fill.flops + entry * (fill.factor_entries + static_cast<double>(entries)) +
            applications * solved_entry * fill.factor_entries;
+}
+
+double GramCosts::in_pairs(bool of_rows, double flops) const {
+    constexpr double by_double = 8;  // what a pair takes
+    return by_double * (gram(of_rows) + flops / 2);
 }
 
 double GramCosts::multigrid(const MatrixFacts& g) const {
@@ -175,22 +188,67 @@ std::unique_ptr<Preconditioner<T>> ShiftedGram<T>::multigrid(const Device& devic
 }
 
 template <class T>
-bool ShiftedGram<T>::may_have_lost_rank(const Preconditioner<T>& inverse) const {
+std::unique_ptr<Preconditioner<T>> ShiftedGram<T>::factor_in_pairs(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed,
+                                                                   bool of_rows, double unit, const GramCosts& costs) {
+    if (costs.in_pairs(of_rows, preparation().fill->flops) > costs.most()) return nullptr;
+    const auto make = [&](const SpmvPlan<T>& columns, const SpmvPlan<T>& rows) {
+        return make_gram_factors_in_pairs(columns, rows, unit, shifted_.view(), preparation().column_order, memory_limit_,
+                                          host_);
+    };
+    try {
+        std::unique_ptr<Preconditioner<T>> factors = of_rows ? make(transposed, a) : make(a, transposed);
+        std::vector<T> x;
+        const double least = 4 * unit_roundoff<T> * static_cast<double>(std::max(a.rows(), a.columns()));
+        return factors && least_eigenvalue(*factors, x) > least * least ? std::move(factors) : nullptr;
+    } catch (const std::bad_alloc&) {  // LSMR goes on without
+        return nullptr;
+    }
+}
+
+template <class T>
+double ShiftedGram<T>::least_eigenvalue(const Preconditioner<T>& inverse, std::vector<T>& x) const {
+    constexpr int steps = 4;
+    const std::size_t n = diagonal_.size();
+    std::vector<double> scaled(n);  // D^1/2 times the iterate
+    std::vector<T> right(n);
+    x.resize(n);
+    for (std::size_t i = 0; i < n; ++i) scaled[i] = random_element<double>(1, static_cast<std::int64_t>(i));
+    double eigenvalue = 0;
+    for (int step = 0; step < steps; ++step) {
+        const double before = norm2(std::span<const double>(scaled), Accuracy::exact, host_);
+        for (std::size_t i = 0; i < n; ++i) right[i] = static_cast<T>(scaled[i] / before * std::sqrt(diagonal_[i]));
+        inverse.apply(right, x, Accuracy::exact);
+        for (std::size_t i = 0; i < n; ++i) scaled[i] = static_cast<double>(x[i]) * std::sqrt(diagonal_[i]);
+        eigenvalue = 1 / norm2(std::span<const double>(scaled), Accuracy::exact, host_);
+    }
+    return eigenvalue;
+}
+
+template <class T>
+Rank ShiftedGram<T>::rank_of(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, double unit,
+                             const Preconditioner<T>& inverse) const {
     constexpr int steps = 4;
     constexpr double far_above = 16;
     const std::size_t n = diagonal_.size();
-    std::vector<double> x(n);  // D^1/2 times the iterate
-    std::vector<T> right(n), solution(n);
-    for (std::size_t i = 0; i < n; ++i) x[i] = random_element<double>(1, static_cast<std::int64_t>(i));
-    double eigenvalue = 0;
+    std::vector<T> x, product(static_cast<std::size_t>(a.rows())), right(n), part(n);
+    const double eigenvalue = least_eigenvalue(inverse, x);
+    if (eigenvalue > far_above * relative_shift<T>) return Rank::full;
+    // x - (G + D)^-1 A'A x, further steps of inverse iteration, in which A x keeps its digits however small it is
+    const T by_unit = static_cast<T>(1 / unit);
+    for (T& element : x) element = static_cast<T>(static_cast<double>(element) * eigenvalue);
     for (int step = 0; step < steps; ++step) {
-        const double before = norm2(std::span<const double>(x), Accuracy::exact, host_);
-        for (std::size_t i = 0; i < n; ++i) right[i] = static_cast<T>(x[i] / before * std::sqrt(diagonal_[i]));
-        inverse.apply(right, solution, Accuracy::exact);
-        for (std::size_t i = 0; i < n; ++i) x[i] = static_cast<double>(solution[i]) * std::sqrt(diagonal_[i]);
-        eigenvalue = 1 / norm2(std::span<const double>(x), Accuracy::exact, host_);
+        a.multiply(by_unit, x, T(0), product, Accuracy::exact);
+        transposed.multiply(by_unit, product, T(0), right, Accuracy::exact);
+        inverse.apply(right, part, Accuracy::exact);
+        for (std::size_t i = 0; i < n; ++i) x[i] = add_rn(x[i], -part[i]);
     }
-    return !(eigenvalue > far_above * relative_shift<T>);
+    a.multiply(by_unit, x, T(0), product, Accuracy::exact);
+    std::vector<double> scaled(n);
+    for (std::size_t i = 0; i < n; ++i) scaled[i] = static_cast<double>(x[i]) * std::sqrt(diagonal_[i]);
+    const double length = norm2(std::span<const double>(scaled), Accuracy::exact, host_);
+    const auto image = static_cast<double>(norm2(std::span<const T>(product), Accuracy::exact, host_));
+    constexpr double of_rounding = 4 * unit_roundoff<T>;  // of the elements of x, by a matrix whose norm is at most sqrt(n)
+    return image > of_rounding * std::sqrt(static_cast<double>(n)) * length ? Rank::unclear : Rank::lost;
 }
 
 template GramCosts::GramCosts(const SpmvPlan<float>&, const SpmvPlan<float>&);

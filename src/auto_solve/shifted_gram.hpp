@@ -27,18 +27,26 @@ public:
     double gram(bool of_rows) const { return of_rows ? gram_of_rows_ : gram_of_columns_; }
     double most() const;                     ///< that is spent on factors
     std::int64_t trial(bool of_rows) const;  ///< steps that may do without
+    bool is_cheap(bool of_rows) const;       ///< whether G and its factors, even full ones, cost less than the least of these
 
     /// Of a G of so many entries, with the steps that they are made for.
     static double factors(std::int64_t entries, bool is_nearly_full, const FillPrediction& fill);
+
+    /// Made and factored in pairs, by these operations.
+    double in_pairs(bool of_rows, double flops) const;
 
     /// Of a G with these facts, with the steps that it is made for and those that look whether A'A has lost rank, as if it were
     /// made for each of the three anew: careful, as its steps are not known.
     double multigrid(const MatrixFacts& g) const;
 
 private:
+    double rows_ = 0, columns_ = 0;
     double step_ = 0;
     double gram_of_rows_ = 0, gram_of_columns_ = 0;
 };
+
+/// Of a matrix with columns of norm 1: whether a singular value is of the order of 2^-20 or below, and one of rounding.
+enum class Rank { full, unclear, lost };
 
 /// G + D, where G is A'A or A A' of A divided by a unit, and D a small diagonal matrix.
 template <class T>
@@ -57,17 +65,26 @@ public:
     /// Of G + D, in double, where multigrid suits it and costs less than factors are estimated to.
     std::optional<MatrixFacts> facts_for_multigrid(const GramCosts& costs) const;
 
+    /// Of G nearly alone, made anew and factored in pairs (gram_in_pairs.hpp). Null where they are too dear, cannot be made, or
+    /// show that A has lost rank.
+    std::unique_ptr<Preconditioner<T>> factor_in_pairs(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, bool of_rows,
+                                                       double unit, const GramCosts& costs);
+
     /// Made where A lies. Null where it cannot be made.
     std::unique_ptr<Preconditioner<T>> multigrid(const Device& device) const;
 
-    /// Whether G + D, D by G's diagonal, has an eigenvalue of the order of D, D^-1/2 on either side, as G without full rank
-    /// has, by inverse iteration with its factors.
-    bool may_have_lost_rank(const Preconditioner<T>& inverse) const;
+    /// Of A, of which G is A'A and D by G's diagonal, by inverse iteration with the factors of G + D: whether that has an
+    /// eigenvalue of the order of D, D^-1/2 on either side, and then whether A maps the vector to what rounding leaves.
+    Rank rank_of(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, double unit, const Preconditioner<T>& inverse) const;
 
     double common_shift() const { return common_shift_; }  ///< 0 where D is by G's diagonal
 
 private:
     const Preparation& preparation();
+
+    /// The least eigenvalue of `inverse`'s matrix, D^-1/2 on either side, D the diagonal of G, nearly, and its vector, D^-1/2
+    /// times it, in place of x.
+    double least_eigenvalue(const Preconditioner<T>& inverse, std::vector<T>& x) const;
 
     ShiftedGram(CsrMatrix<double> gram, Shift shift, std::int64_t memory_limit, Device host);
 

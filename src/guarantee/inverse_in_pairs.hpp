@@ -2,8 +2,8 @@
 
 /// The inverse of a small matrix in pairs of doubles.
 
+#include "core/pair.hpp"
 #include "guarantee/inverse_columns.hpp"
-#include "guarantee/pair.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/preparation.hpp"
 #include "solver/views.hpp"

@@ -90,18 +90,16 @@ public:
         if (b_norm_ == 0) backend_.set_zero(x_);
         verify();
         keep_as_best();
+        best_may_be_claimed_ = is_good(norms_) || is_left_by_rounding();
         if (!std::isfinite(b_norm_) || !is_finite(norms_) || !std::isfinite(result_.matrix_norm) || !is_x_finite)
             return finish(SolveStatus::non_finite);
         bool wanted = report({0, relative(norms_.residual), relative(norms_.residual), false, 0, this}, options_, result_);
-        reference_ = normal_residual(norms_);
+        reference_ = norms_.distance;
         while (true) {
-            if (is_good(norms_)) return finish(SolveStatus::converged);
+            if (is_done()) return finish(SolveStatus::converged);
             if (!wanted || result_.iterations >= options_.max_iterations) return finish(SolveStatus::iteration_limit);
-            const bool is_stuck = fruitless_ > most_fruitless;
-            if (is_stuck && !way_.sees_range) return finish(SolveStatus::stagnated);
+            if (is_stuck()) return finish(SolveStatus::stagnated);
             begin();
-            if (is_left_by_rounding()) return finish(SolveStatus::converged);
-            if (is_stuck) return finish(SolveStatus::stagnated);
             wanted = iterate();
         }
     }
@@ -112,6 +110,8 @@ private:
     struct Norms {
         double residual = 0;  ///< ||r||, in units
         double quotient = 0;  ///< ||A'r|| / (||A|| ||r||), ||A|| being Frobenius's norm, or largest_cosine; 0 where A'r is
+        double in_range = 0;  ///< where the way sees it, at least the length of r's part in the range of A, nearly, in units
+        double distance = 0;  ///< by which the nearest x is told
     };
 
     Vector vector_of(std::span<const T> numbers) const {
@@ -195,7 +195,9 @@ private:
     void raise_norm(double norm) {
         if (is_norm_known_ || !(norm > result_.matrix_norm) || !std::isfinite(norm)) return;
         const double old_by_new = result_.matrix_norm / norm;
-        for (double* const quotient : {&norms_.quotient, &best_norms_.quotient, &reference_}) *quotient *= old_by_new;
+        for (double* const quotient :
+             {&norms_.quotient, &norms_.distance, &best_norms_.quotient, &best_norms_.distance, &reference_})
+            *quotient *= old_by_new;
         result_.matrix_norm = norm;
     }
 
@@ -238,12 +240,16 @@ private:
         has_step_ = false;
         verify();
         const double residual = norms_.residual;
-        const double normal = normal_residual(norms_);
-        fruitless_ = normal <= reference_ / 2 ? 0 : fruitless_ + 1;
-        if (normal <= reference_ / 2) reference_ = normal;
+        const double left = norms_.distance;
+        fruitless_ = left <= reference_ / 2 ? 0 : fruitless_ + 1;
+        if (left <= reference_ / 2) reference_ = left;
         ++result_.restarts;
-        if (normal < normal_residual(best_norms_) || is_good(norms_)) {
+        const bool is_left = is_left_by_rounding(), may_be_claimed = is_good(norms_) || is_left;
+        // of two that rounding has left the later one: beside what rounding makes of long rows, short ones are not seen
+        const bool is_nearer = left < best_norms_.distance || (is_left && is_left_);
+        if (may_be_claimed == best_may_be_claimed_ ? is_nearer : may_be_claimed) {
             keep_as_best();
+            best_may_be_claimed_ = may_be_claimed;
         } else {
             backend_.load(best_, x_);
             verify();
@@ -262,19 +268,40 @@ private:
         const double residual = true_norm(u_), normal = true_norm(v_);
         raise_norm(unit_of_a_ * (normal / residual));
         norms_ = norms_of(residual, normal);
-        if (way_.column_norms.empty() || !is_finite(norms_) || residual == 0) return;
-        const double cosine = largest_cosine(residual);
-        cosine_by_quotient_ = norms_.quotient > 0 ? cosine / norms_.quotient : 1;
-        norms_.quotient = cosine;
+        if (!way_.column_norms.empty() && is_finite(norms_) && residual > 0) {
+            const double cosine = largest_cosine(residual);
+            cosine_by_quotient_ = norms_.quotient > 0 ? cosine / norms_.quotient : 1;
+            norms_.quotient = cosine;
+        }
+        norms_.distance = way_.sees_range ? unit_of_r_ * length_in_metric(way_.of_rows ? u_ : v_) : normal_residual(norms_);
+        norms_.in_range = way_.of_rows ? norms_.residual : norms_.distance;
+    }
+
+    /// (x' M^-1 x)^1/2; infinite where M^-1 is not definite.
+    double length_in_metric(const Vector& x) {
+        backend_.precondition(*way_.inverse, x, in_metric_, true_accuracy_);
+        const double square = backend_.dot(x, in_metric_, true_accuracy_);
+        if (square == 0 && true_norm(x) == 0) return 0;
+        return square > 0 ? sqrt_rn(square) : std::numeric_limits<double>::infinity();
     }
 
     /// Whether the part of r in the range of A is no longer than what rounding x makes it: no x of its precision is sure to be
-    /// nearer. alpha is the length of that part by ||r||.
+    /// nearer.
     bool is_left_by_rounding() const {
-        constexpr double few = 2;               // x is rounded as often, once in its last step
-        const double alpha = scalars_.alpha();  // 0 where M^-1 is not definite
-        const bool is_short = way_.sees_range && alpha > 0 && alpha * norms_.residual <= few * rounding_of_x();
-        return is_short && std::ranges::none_of(way_.column_norms, may_be_lost);
+        constexpr double few = 2;  // x is rounded as often, once in its last step
+        return way_.sees_range && norms_.in_range <= few * rounding_of_x() &&
+               std::ranges::none_of(way_.column_norms, may_be_lost);
+    }
+
+    bool is_stuck() const { return fruitless_ > most_fruitless; }
+
+    /// Where r's part in the range of A is seen, steps are few, and what the tolerance asks for may leave much of x to chance:
+    /// then it goes on until rounding is what is left, and by one step more, in which x gains what it can.
+    bool is_done() {
+        if (!way_.sees_range) return is_good(norms_);
+        const bool was_left = is_left_;
+        is_left_ = is_left_by_rounding();
+        return (norms_.distance == 0 && is_good(norms_)) || (is_left_ && was_left);
     }
 
     /// Of a column of this norm by the unit: digits of a_j'r, r by its unit, or of ||a_j||^2, of which M is made in double,
@@ -323,7 +350,7 @@ private:
     /// What is asked for, or so much that rounding cannot let it be true: the iteration would only lose its way.
     bool claims_much(const Norms& norms) const {
         constexpr double least = 8 * unit_roundoff<T>;
-        return is_good(norms) || relative(norms.residual) <= least || norms.quotient <= least;
+        return (is_good(norms) && !way_.sees_range) || relative(norms.residual) <= least || norms.quotient <= least;
     }
     static bool is_finite(const Norms& norms) { return std::isfinite(norms.residual) && std::isfinite(norms.quotient); }
     static bool is_usable(const Norms& norms) { return is_finite(norms) && norms.quotient > 0; }
@@ -362,7 +389,7 @@ private:
     }
 
     LeastSquaresResult finish(SolveStatus status) {
-        result_.status = status;
+        result_.status = best_may_be_claimed_ && status != SolveStatus::non_finite ? SolveStatus::converged : status;
         result_.restarts = std::max<std::int64_t>(result_.restarts - 1, 0);
         result_.relative_residual = relative(best_norms_.residual);
         result_.normal_residual = best_norms_.quotient;
@@ -379,13 +406,15 @@ private:
     LeastSquaresResult result_;
     Norms norms_, best_norms_;
     double b_norm_ = 0;
-    double reference_ = 0;  ///< normal_residual when it last halved
+    double reference_ = 0;  ///< the distance when it last halved
     double unit_ = 1;       ///< of residuals: a power of two, by which they and their norms are multiplied
     double unit_of_a_ = 1, unit_of_r_ = 1;
     double cosine_by_quotient_ = 1;  ///< when r was last computed, of ||A'r|| / (||A|| ||r||)
     bool is_norm_known_ = false;
     int fruitless_ = 0;
     bool has_step_ = false;  ///< z_ is to be added yet
+    bool is_left_ = false;   ///< by rounding, when last looked at
+    bool best_may_be_claimed_ = false;
 };
 
 }  // namespace solver

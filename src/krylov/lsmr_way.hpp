@@ -39,8 +39,9 @@ struct LsmrWay {
     const Preconditioner<T>* inverse = nullptr;
     bool of_rows = false;
 
-    /// Whether (v' M^-1 v)^1/2 of v = A'r is the length of r's part in the range of A, or nearly. Then what rounding x leaves
-    /// of it is claimed, too (least_squares.hpp); column_norms are given.
+    /// Whether (v' M^-1 v)^1/2 of v = A'r is the length of r's part in the range of A, or nearly, or with of_rows A has full
+    /// rank, so that r is this part. Then the x is best for which that, or (r' M^-1 r)^1/2, is shortest; it goes on beyond the
+    /// tolerance until rounding x is what is left of it, which is claimed, too (least_squares.hpp). column_norms are given.
     bool sees_range = false;
 };
 

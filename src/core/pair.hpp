@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-namespace solver::guarantee {
+namespace solver {
 
 /// An unevaluated sum, |low| at most about 2^-53 |high|. The operations have relative errors of some 2^-100.
 struct Pair {
@@ -15,7 +15,6 @@ struct Pair {
     double low = 0;
 };
 
-using solver::magnitude;
 inline double magnitude(const Pair& a) { return std::abs(a.high); }
 
 inline Pair normalised(double high, double low) {
@@ -34,6 +33,8 @@ inline Pair operator-(const Pair& a, const Pair& b) {
     return normalised(sum.high, sum.low + low.error);
 }
 
+inline Pair operator+(const Pair& a, const Pair& b) { return a - Pair{-b.high, -b.low}; }
+
 /// Two steps of Newton's method for 1 / a.
 inline Pair reciprocal(const Pair& a) {
     Pair x{1 / a.high, 0};
@@ -44,4 +45,4 @@ inline Pair reciprocal(const Pair& a) {
     return x;
 }
 
-}  // namespace solver::guarantee
+}  // namespace solver
