@@ -1,9 +1,13 @@
 #include "apply.hpp"
 #include "core/multigrid/level.hpp"
+#include "place.hpp"
+#include "solver/error.hpp"
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <memory>
 #include <string>
 
 namespace petscsolver {
@@ -25,6 +29,17 @@ void check(cudaError_t status) {
 }
 
 }  // namespace
+
+std::shared_ptr<void> shared_device_memory(int device, std::size_t bytes, const char* purpose) {
+    check(cudaSetDevice(device));
+    void* memory = nullptr;
+    if (cudaMalloc(&memory, bytes) != cudaSuccess) {
+        cudaGetLastError();
+        throw solver::ResourceLimit("cuda:" + std::to_string(device) + " has too little memory for " + purpose + ": " +
+                                    std::to_string(bytes) + " bytes needed");
+    }
+    return {memory, [](void* made) { cudaFree(made); }};
+}
 
 template <class Update>
 void apply_on_device(const Place& place, std::int64_t n, const Update& update) {

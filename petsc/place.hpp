@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -76,6 +77,33 @@ public:
 private:
     std::vector<T> here_;
     solver::cuda::DeviceArray<T> there_;
+};
+
+/// Memory of a device that other processes may map, as an MPI that knows of devices does; pieces of the library's pool they
+/// cannot. Throws ResourceLimit where there is too little. Only where has_device_types.
+std::shared_ptr<void> shared_device_memory(int device, std::size_t bytes, const char* purpose);
+
+/// An array at a place that MPI may send from and receive into.
+template <class T>
+class HaloArray {
+public:
+    HaloArray() = default;
+    /// Zeros on the processor, anything on a device.
+    HaloArray(const Place& place, std::int64_t size, const char* purpose) : size_(size) {
+        if constexpr (has_device_types)
+            if (place.on_device()) there_ = shared_device_memory(place.device, bytes(), purpose);
+        if (!place.on_device()) here_.resize(static_cast<std::size_t>(size));
+    }
+
+    std::int64_t size() const { return size_; }
+    T* data() { return there_ ? static_cast<T*>(there_.get()) : here_.data(); }
+
+private:
+    std::size_t bytes() const { return static_cast<std::size_t>(size_) * sizeof(T); }
+
+    std::int64_t size_ = 0;
+    std::vector<T> here_;
+    std::shared_ptr<void> there_;
 };
 
 }  // namespace petscsolver

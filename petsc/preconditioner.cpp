@@ -248,6 +248,7 @@ PetscErrorCode make_over_ranks(PC pc) {
     PetscCall(unknowns_per_node_of(pc->pmat, &options.unknowns_per_node));
     PetscCall(near_null_space_of(pc->pmat, &near_null, &options.vectors));
     options.near_null_space = near_null;
+    PetscCall(place_of_vectors(pc->pmat, &options.place));
     PetscCallCXX(application->made = made_over_ranks(pc->pmat, *application, options));
     PetscFunctionReturn(0);
 }

@@ -55,38 +55,14 @@ void Halo::create_forest() const {
     PetscCallAbort(comm_, PetscLayoutDestroy(&owners));
 }
 
-namespace {
-
-/// A datatype of so many bytes: bits are copied, whatever they stand for.
-class Unit {
-public:
-    explicit Unit(int bytes) : is_made_(bytes > 8) {
-        if (is_made_) check_mpi(MPI_Type_contiguous(bytes / 4, MPI_INT, &type_));
-        if (is_made_) check_mpi(MPI_Type_commit(&type_));
-        if (!is_made_) type_ = bytes == 4 ? MPI_INT : MPI_DOUBLE;
-    }
-    Unit(const Unit&) = delete;
-    Unit& operator=(const Unit&) = delete;
-    ~Unit() {
-        if (is_made_) check_mpi(MPI_Type_free(&type_));
-    }
-    operator MPI_Datatype() const { return type_; }
-
-private:
-    bool is_made_;
-    MPI_Datatype type_;
-};
-
-}  // namespace
-
-void Halo::fill(const Place& place, void* x, std::size_t element_bytes, int for_each) const {
+void Halo::begin_to_fill(const Place& place, void* x, const Unit& unit) const {
     if (forest_ == nullptr) create_forest();
-    const Unit unit(static_cast<int>(element_bytes) * for_each);
-    const auto* const roots =
-        static_cast<const std::byte*>(x) + static_cast<std::size_t>(first_own_ * for_each) * element_bytes;
     const PetscMemType memory = place.on_device() ? PETSC_MEMTYPE_CUDA : PETSC_MEMTYPE_HOST;
-    PetscCallAbort(comm_, PetscSFBcastWithMemTypeBegin(forest_, unit, memory, roots, memory, x, MPI_REPLACE));
-    PetscCallAbort(comm_, PetscSFBcastEnd(forest_, unit, roots, x, MPI_REPLACE));
+    PetscCallAbort(comm_, PetscSFBcastWithMemTypeBegin(forest_, unit, memory, own_elements(x, unit), memory, x, MPI_REPLACE));
+}
+
+void Halo::end_filling(void* x, const Unit& unit) const {
+    PetscCallAbort(comm_, PetscSFBcastEnd(forest_, unit, own_elements(x, unit), x, MPI_REPLACE));
 }
 
 }  // namespace petscsolver

@@ -83,16 +83,55 @@ public:
     /// Sets the others' elements to what their owners have. Collective.
     template <class T>
     void fill(std::vector<T>& x, int for_each = 1) const {
-        fill({}, x.data(), sizeof(T), for_each);
+        const Unit unit(sizeof(T) * static_cast<std::size_t>(for_each));
+        begin_to_fill({}, x.data(), unit);
+        end_filling(x.data(), unit);
     }
     /// Of a vector at a place, which need not be the same on all ranks; on a device on PETSc's stream.
     template <class T>
-    void fill(const Place& place, PlacedArray<T>& x) const {
-        fill(place, x.data(), sizeof(T), 1);
+    void fill(const Place& place, HaloArray<T>& x) const {
+        begin_to_fill(place, x);
+        end_filling(x);
+    }
+    /// This rank's elements may be read and the others' not be touched until end_filling.
+    template <class T>
+    void begin_to_fill(const Place& place, HaloArray<T>& x) const {
+        static_assert(sizeof(T) <= 8, "a datatype that MPI has outlives the call");
+        begin_to_fill(place, x.data(), Unit(sizeof(T)));
+    }
+    template <class T>
+    void end_filling(HaloArray<T>& x) const {
+        end_filling(x.data(), Unit(sizeof(T)));
     }
 
 private:
-    void fill(const Place& place, void* x, std::size_t element_bytes, int for_each) const;
+    /// A datatype of so many bytes: bits are copied, whatever they stand for.
+    class Unit {
+    public:
+        explicit Unit(std::size_t bytes) : bytes_(bytes), is_made_(bytes > 8) {
+            if (is_made_) check_mpi(MPI_Type_contiguous(static_cast<int>(bytes / 4), MPI_INT, &type_));
+            if (is_made_) check_mpi(MPI_Type_commit(&type_));
+            if (!is_made_) type_ = bytes == 4 ? MPI_INT : MPI_DOUBLE;
+        }
+        Unit(const Unit&) = delete;
+        Unit& operator=(const Unit&) = delete;
+        ~Unit() {
+            if (is_made_) check_mpi(MPI_Type_free(&type_));
+        }
+        std::size_t bytes() const { return bytes_; }
+        operator MPI_Datatype() const { return type_; }
+
+    private:
+        std::size_t bytes_;
+        bool is_made_;
+        MPI_Datatype type_;
+    };
+
+    void begin_to_fill(const Place& place, void* x, const Unit& unit) const;
+    void end_filling(void* x, const Unit& unit) const;
+    const void* own_elements(const void* x, const Unit& unit) const {
+        return static_cast<const std::byte*>(x) + static_cast<std::size_t>(first_own_) * unit.bytes();
+    }
     void create_forest() const;
 
     MPI_Comm comm_;

@@ -4,10 +4,10 @@
 
 #include "apply.hpp"
 #include "core/multigrid/level.hpp"
-#include "local_rows.hpp"
 #include "multigrid.hpp"
 #include "place.hpp"
 #include "preconditioner/amg/cycle.hpp"
+#include "ranks/overlapped_rows.hpp"
 #include "ranks/rank_place.hpp"
 #include "solver/accuracy.hpp"
 #include "solver/cuda/preconditioner.hpp"
@@ -85,16 +85,16 @@ private:
     struct Work {
         Work(const solver::amg::Level<V, OnRanks>& l, const Place& place)
             : level(l),
-              a(l.a.own.view(), place, solver::products_of_a_solve),
-              x(place, static_cast<std::size_t>(l.a.halo->size()), "a level's x"),
-              residual(place, static_cast<std::size_t>(has_next() ? l.restriction.halo->size() : rows()), "a level's residual"),
+              a(l.a, place, solver::products_of_a_solve),
+              x(place, l.a.halo->size(), "a level's x"),
+              residual(place, has_next() ? l.restriction.halo->size() : rows(), "a level's residual"),
               direction(place, static_cast<std::size_t>(rows()), "a level's direction"),
               inverse_diagonal(place, l.inverse_diagonal, "a level's diagonal") {
             if (!has_next()) return;
-            prolongation.emplace(l.prolongation.own.view(), place);
-            restriction.emplace(l.restriction.own.view(), place);
+            prolongation.emplace(l.prolongation, place);
+            restriction.emplace(l.restriction, place);
             coarse_b = {place, static_cast<std::size_t>(l.restriction.own.rows), "a level's right-hand side"};
-            coarse_x = {place, static_cast<std::size_t>(l.prolongation.own.columns), "a level's correction"};
+            coarse_x = {place, l.prolongation.own.columns, "a level's correction"};
             coarse_columns = {place, l.prolongation.halo->globals(), "numbers of columns"};
         }
 
@@ -104,15 +104,15 @@ private:
         V* own_residual() { return residual.data() + (has_next() ? level.restriction.halo->first_own() : 0); }
 
         const solver::amg::Level<V, OnRanks>& level;
-        LocalRows<V> a;
-        std::optional<LocalRows<V>> prolongation;
-        std::optional<LocalRows<V>> restriction;
-        PlacedArray<V> x;
-        PlacedArray<V> residual;
+        OverlappedRows<V> a;
+        std::optional<OverlappedRows<V>> prolongation;
+        std::optional<OverlappedRows<V>> restriction;
+        HaloArray<V> x;
+        HaloArray<V> residual;
         PlacedArray<V> direction;
         PlacedArray<V> inverse_diagonal;
         PlacedArray<V> coarse_b;
-        PlacedArray<V> coarse_x;
+        HaloArray<V> coarse_x;
         PlacedArray<std::int32_t> coarse_columns;  ///< with all ranks' numbers
     };
 
@@ -125,18 +125,15 @@ private:
         for (std::size_t k = 1; k < steps.size(); ++k) step(work, steps[k], b, accuracy);
         if (work.has_next()) {
             compute_residual(work, b, accuracy);
-            work.level.restriction.halo->fill(place_, work.residual);
             V* const coarse_b = work.coarse_b.data();
-            work.restriction->multiply(place_, V(1), work.residual.data(), V(0), coarse_b, coarse_b, accuracy);
-            take_correction(l, work, accuracy);
-            work.prolongation->multiply(place_, V(1), work.coarse_x.data(), V(1), work.own_x(), work.own_x(), accuracy);
+            work.restriction->fill_and_multiply(place_, V(1), work.residual, V(0), coarse_b, coarse_b, accuracy);
+            add_correction(l, work, accuracy);
         }
         for (const Step& next : steps) step(work, next, b, accuracy);
     }
 
     void compute_residual(Work& work, const V* b, solver::Accuracy accuracy) {
-        work.level.a.halo->fill(place_, work.x);
-        work.a.multiply(place_, V(-1), work.x.data(), V(1), b, work.own_residual(), accuracy);
+        work.a.fill_and_multiply(place_, V(-1), work.x, V(1), b, work.own_residual(), accuracy);
     }
 
     void step(Work& work, const Step& now, const V* b, solver::Accuracy accuracy) {
@@ -146,16 +143,18 @@ private:
                                                   work.own_x()});
     }
 
-    /// The next level's x for all columns of P.
-    void take_correction(std::size_t l, Work& work, solver::Accuracy accuracy) {
+    /// x += P times the next level's x.
+    void add_correction(std::size_t l, Work& work, solver::Accuracy accuracy) {
         const Halo& columns = *work.level.prolongation.halo;
+        V* const x = work.own_x();
         if (l + 1 == levels_.size()) {
             const V* const all = whole_->apply(place_, work.coarse_b.data(), accuracy);
-            return petscsolver::apply(place_, columns.size(), Gather<V>{work.coarse_columns.data(), all, work.coarse_x.data()});
+            petscsolver::apply(place_, columns.size(), Gather<V>{work.coarse_columns.data(), all, work.coarse_x.data()});
+            return work.prolongation->multiply(place_, V(1), work.coarse_x.data(), V(1), x, x, accuracy);
         }
         descend(l + 1, work.coarse_b.data(), accuracy);
         petscsolver::apply(place_, columns.own(), Copy<V>{levels_[l + 1]->own_x(), work.coarse_x.data() + columns.first_own()});
-        columns.fill(place_, work.coarse_x);
+        work.prolongation->fill_and_multiply(place_, V(1), work.coarse_x, V(1), x, x, accuracy);
     }
 
     Place place_;

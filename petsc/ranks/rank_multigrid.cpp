@@ -7,11 +7,12 @@
 #include "multigrid.hpp"
 #include "numbers.hpp"
 #include "place.hpp"
-#include "preconditioner/amg/hierarchy.hpp"
 #include "preconditioner/amg/host_place.hpp"
 #include "preconditioner/amg/setup.hpp"
 #include "rank_product.hpp"
+#include "ranks/levels_of_devices.hpp"
 #include "ranks/rank_cycle.hpp"
+#include "ranks/rank_hierarchy.hpp"
 #include "ranks/rank_place.hpp"
 #include "real_rows.hpp"
 #include "solver/cuda/preconditioner.hpp"
@@ -28,19 +29,6 @@ namespace {
 
 namespace amg = solver::amg;
 using solver::CsrMatrix;
-
-/// Levels that ranks share out, and small ones that every rank has.
-template <class V>
-struct RankHierarchy {
-    amg::Hierarchy<V, OnRanks> shared;
-    amg::Hierarchy<V> whole;
-
-    std::vector<solver::LevelSummary> summary() const {
-        std::vector<solver::LevelSummary> all = shared.summary;
-        all.insert(all.end(), whole.summary.begin(), whole.summary.end());
-        return all;
-    }
-};
 
 /// What is wanted of a matrix before levels are made of it.
 struct Finest {
@@ -94,7 +82,7 @@ public:
         std::vector<std::int32_t> places;
         for (std::int64_t i = to.begin(); i < to.end(); ++i) places.push_back(halo_.local(static_cast<std::int32_t>(i)));
         places_ = {place, places, "numbers of rows"};
-        all_ = {place, static_cast<std::size_t>(halo_.size()), "a vector and its neighbours"};
+        all_ = {place, halo_.size(), "a vector and its neighbours"};
     }
 
     void operator()(const Place& place, const double* from, double* to) {
@@ -114,7 +102,7 @@ private:
     std::int64_t rows_;
     Halo halo_;
     PlacedArray<std::int32_t> places_;
-    PlacedArray<double> all_;
+    HaloArray<double> all_;
 };
 
 std::vector<double> moved_space(const Ranks& ranks, std::span<const double> vectors, int count, const Layout& from,
@@ -284,12 +272,9 @@ private:
 template <class V>
 class RankMultigrid final : public solver::Preconditioner<double> {
 public:
-    RankMultigrid(const Ranks& ranks, const Layout& outside, Finest finest, std::int64_t gathered_rows) {
-        const Layout inside = finest.a.layout;
-        const bool is_moved = !ranks.all(outside == inside);
-        RankLevels<V> made{ranks, outside, inside, is_moved, make_levels<V>(ranks, std::move(finest), gathered_rows)};
-        made_ = std::make_shared<const RankLevels<V>>(std::move(made));
-    }
+    RankMultigrid(const Ranks& ranks, const Layout& outside, const Layout& inside, RankHierarchy<V> levels)
+        : made_(std::make_shared<const RankLevels<V>>(
+              RankLevels<V>{ranks, outside, inside, !ranks.all(outside == inside), std::move(levels)})) {}
 
     void apply(std::span<const double> r, std::span<double> z, solver::Accuracy accuracy) const override {
         const solver::cpu::FloatingPointGuard guard;
@@ -323,6 +308,18 @@ private:
     mutable std::optional<PlacedMultigrid<V>> here_;  ///< once it is asked for
 };
 
+template <class V>
+std::unique_ptr<solver::Preconditioner<double>> make_in(const Ranks& ranks, RankMatrix<double> a,
+                                                        const RankMultigridOptions& options) {
+    const Layout outside = a.layout;
+    if (auto levels = make_levels_on_devices<V>(ranks, a, options))
+        return std::make_unique<RankMultigrid<V>>(ranks, outside, outside, std::move(*levels));
+    Finest finest = finest_of(ranks, std::move(a), options);
+    const Layout inside = finest.a.layout;
+    return std::make_unique<RankMultigrid<V>>(ranks, outside, inside,
+                                              make_levels<V>(ranks, std::move(finest), options.gathered_rows));
+}
+
 }  // namespace
 
 RankMatrix<double> read_matrix(const Ranks& ranks, Mat a) {
@@ -342,12 +339,9 @@ std::unique_ptr<solver::Preconditioner<double>> make_rank_multigrid(const Ranks&
     if (a.rows == 0)
         return solver::make_preconditioner<double>(solver::PreconditionerKind::amg, CsrMatrix<double>{0, 0, {0}, {}, {}}.view(),
                                                    solver::Accuracy::exact, one_thread());
-    const Layout layout = a.layout;
     check(ranks, a.rows, options);
-    Finest finest = finest_of(ranks, std::move(a), options);
-    if (RankPlace(ranks).suits_cycle_in_floats(finest.a.view()))
-        return std::make_unique<RankMultigrid<float>>(ranks, layout, std::move(finest), options.gathered_rows);
-    return std::make_unique<RankMultigrid<double>>(ranks, layout, std::move(finest), options.gathered_rows);
+    return RankPlace(ranks).suits_cycle_in_floats(a.view()) ? make_in<float>(ranks, std::move(a), options)
+                                                            : make_in<double>(ranks, std::move(a), options);
 }
 
 }  // namespace petscsolver

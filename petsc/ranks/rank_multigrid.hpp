@@ -2,6 +2,7 @@
 
 /// Multigrid of a matrix that ranks share out.
 
+#include "place.hpp"
 #include "ranks/rank_matrix.hpp"
 #include "solver/preconditioner.hpp"
 
@@ -18,6 +19,7 @@ struct RankMultigridOptions {
     int vectors = 0;                               ///< of the near-null space
     std::span<const double> near_null_space = {};  ///< this rank's elements of one vector after another
     std::int64_t gathered_rows = 0;                ///< levels of at most so many rows are kept by every rank
+    Place place = {};                              ///< of the vectors on this rank
 };
 
 /// This rank's rows of a square MPIAIJ, whose rows and columns are shared out alike; sorted. The real form of complex ones.
