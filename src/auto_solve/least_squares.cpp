@@ -272,7 +272,7 @@ private:
         const bool sees_range = shift == Shift::by_diagonal && !(of_rows && equations_.has_zero_rows());
         attempt(way_with(*made->factors, of_rows, sees_range), share_with_factors);
         is_at_limit_ = result_.status == SolveStatus::stagnated;
-        if (made->common_shift > 0 && result_.status == SolveStatus::converged)
+        if (made->common_shift > 0 && (result_.status == SolveStatus::converged || is_at_limit_))
             stay_in_range(*made->factors, made->common_shift);
         return true;
     }
@@ -314,7 +314,7 @@ private:
     }
 
     /// Takes out of x - x_0 what lies in the null space of A. Of what does not it takes the share D / (s^2 + D) in the
-    /// direction of a singular value s, which a second attempt brings back. Where that one does not converge the first one's x
+    /// direction of a singular value s, which a second attempt brings back. Where that one falls behind the first one's x
     /// stays.
     void stay_in_range(const Preconditioner<T>& inverse, double shift) {
         const std::vector<T> found(x_.begin(), x_.end());
@@ -326,7 +326,10 @@ private:
         std::transform(found.begin(), found.end(), beside.begin(), x_.begin(),
                        [=](T x, T element) { return subtracted(x, taken, element); });
         attempt(way_with(inverse, false, false), share_with_factors);
-        if (result_.status == SolveStatus::converged) return;
+        constexpr double few = 4;  // where neither could be claimed
+        const bool is_as_near =
+            before.status == SolveStatus::stagnated && result_.normal_residual <= few * before.normal_residual;
+        if (result_.status == SolveStatus::converged || is_as_near) return;
         std::copy(found.begin(), found.end(), x_.begin());
         result_.status = before.status;
         result_.relative_residual = before.relative_residual;

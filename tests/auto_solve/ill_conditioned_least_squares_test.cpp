@@ -283,5 +283,21 @@ TEST(IllConditionedLeastSquares, TakesRowsOfZerosOfAWideMatrix) {
     }
 }
 
+/// More than rounding lets it claim was asked for: what rounding put beside the range of A' is taken out all the same.
+TEST(IllConditionedLeastSquares, IsOfLeastNormWhereRankIsLostAndTheToleranceIsNotMet) {
+    for (const unsigned seed : {1U, 2U, 3U, 4U, 5U, 6U}) {
+        const auto a = matrix_of_rank(49, 50, 50, seed);
+        const auto b = random_vector<double>(50, seed);
+        const auto found = find(a, b, with_factors(1e-16));
+        const Eigen::JacobiSVD<Matrix> svd(long_dense(a), Eigen::ComputeThinU | Eigen::ComputeThinV);
+        const Vector s = svd.singularValues();
+        Vector along = svd.matrixU().transpose() * long_vector(b);
+        for (Eigen::Index k = 0; k < along.size(); ++k) along[k] = k < 49 ? along[k] / s[k] : 0;
+        const Vector least = svd.matrixV() * along;
+        const long double condition = s[0] / s[48];
+        EXPECT_LE((long_vector(found.x) - least).norm(), 4 * 0x1p-53L * condition * condition * least.norm()) << condition;
+    }
+}
+
 }  // namespace
 }  // namespace solver
