@@ -9,9 +9,9 @@
 
 namespace petscsolver {
 
-/// Every rank gathers A and has its device make all levels, of which it keeps its rows: 8 ranks and more make them sooner
-/// together, by their processors. Nothing where there are so many, where vectors of a rank lie on no device, where A or the
-/// levels are too large for one rank's memory or a device's, or its entries too many for one message. Collective.
+/// Every rank gathers A and has its device make all levels, of which it keeps its rows. Nothing where there are 8 ranks or
+/// more, where vectors of a rank lie on no device, where A or the levels are too large for one rank's memory or a device's, or
+/// A's entries too many for one message. Collective.
 template <class V>
 std::optional<RankHierarchy<V>> make_levels_on_devices(const Ranks& ranks, const RankMatrix<double>& a,
                                                        const RankMultigridOptions& options);

@@ -198,6 +198,8 @@ std::unique_ptr<Preconditioner<T>> ShiftedGram<T>::factor_in_pairs(const SpmvPla
     try {
         std::unique_ptr<Preconditioner<T>> factors = of_rows ? make(transposed, a) : make(a, transposed);
         std::vector<T> x;
+        // Errors of m^2 2^-106 in sums of m products, and rounded elements of A, which move singular values by u and more, are
+        // not to be taken for rank.
         const double least = 4 * unit_roundoff<T> * static_cast<double>(std::max(a.rows(), a.columns()));
         return factors && least_eigenvalue(*factors, x) > least * least ? std::move(factors) : nullptr;
     } catch (const std::bad_alloc&) {  // LSMR goes on without
