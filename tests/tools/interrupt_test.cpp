@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <csignal>
+#include <thread>
 
 namespace solver::command {
 namespace {
@@ -24,11 +26,19 @@ TEST(Interrupt, StaysIgnoredWhereItWas) {
     EXPECT_EQ(std::signal(SIGINT, before), SIG_IGN);
 }
 
+TEST(Interrupt, SentToTheProcessAndToItsGroupCountsOnce) {  // as by timeout(1)
+    const InterruptGuard guard;
+    std::raise(SIGINT);
+    std::raise(SIGINT);
+    EXPECT_TRUE(guard.requested());
+}
+
 TEST(InterruptDeathTest, ASecondOneEndsTheProcess) {
     EXPECT_EXIT(
         {
             const InterruptGuard guard;
             std::raise(SIGINT);
+            std::this_thread::sleep_for(std::chrono::milliseconds(600));
             std::raise(SIGINT);
         },
         ::testing::KilledBySignal(SIGINT), "");

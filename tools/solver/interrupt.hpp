@@ -9,8 +9,8 @@
 
 namespace solver::command {
 
-/// While one lives, the first SIGINT is remembered and a second one ends the process as usual; where
-/// SIGINT was ignored, it stays so. One at a time.
+/// While one lives, the first SIGINT is remembered, and one that comes more than half a second later ends the process as usual;
+/// where SIGINT was ignored, it stays so. One at a time.
 class InterruptGuard {
 public:
     InterruptGuard();
