@@ -35,10 +35,10 @@ struct LeastSquaresOptions {
 /// steps find what LSMR needs thousands for, as the condition number of G is up to the square of A's and nearly all of it is
 /// undone, while x comes from residuals of A alone. Before it, LSMR again where its rate promises to take less than the
 /// factors; after it, or where they are too dear or forbidden, with the iterations that are left. Where G and factors cost less
-/// than fifty steps of LSMR they come first. Before factors, in double, LSMR with a cycle of multigrid where that costs less
-/// than they do and suits G, as differences along the edges of a mesh or a graph have it: where G is A'A, only if it finds two
-/// random vectors w from A w in 60 steps each, which are not counted and ask no callback. Where A has lost rank it does not,
-/// but for chances of one in 10^5.
+/// than fifty steps of LSMR, of a dense A two hundred, they come first. Before factors, in double, LSMR with a cycle of
+/// multigrid where that costs less than they do and suits G, as differences along the edges of a mesh or a graph have it: where
+/// G is A'A, only if it finds two random vectors w from A w in 60 steps each, which are not counted and ask no callback. Where
+/// A has lost rank it does not, but for chances of one in 10^5.
 ///
 /// With factors that show full rank LSMR goes on beyond the tolerance until rounding is what is left, and by one step more: the
 /// error of x is then mostly far below u kappa. What ends it before, leaves the claim of an x that met the tolerance.

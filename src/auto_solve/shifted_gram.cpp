@@ -58,11 +58,12 @@ std::optional<CsrMatrix<double>> gram(const SpmvPlan<T>& a, const SpmvPlan<T>& t
 
 template <class T>
 GramCosts::GramCosts(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed) {
-    constexpr double calls = 1000, vector_element = 12, term = 5, term_of_full = 0.25;
+    constexpr double calls = 1000, vector_element = 12, term = 5, term_of_full = 0.1;
     rows_ = static_cast<double>(a.rows());
     columns_ = static_cast<double>(a.columns());
     double entries = rows_ * columns_;
-    if (a.dense() != nullptr) {
+    is_dense_ = a.dense() != nullptr;
+    if (is_dense_) {
         gram_of_rows_ = term_of_full * entries * rows_;
         gram_of_columns_ = term_of_full * entries * columns_;
     } else {
@@ -85,18 +86,23 @@ std::int64_t GramCosts::trial(bool of_rows) const {
 }
 
 bool GramCosts::is_cheap(bool of_rows) const {
+    constexpr double steps_of_dense = 200;  // random matrices take 20 to 250
     const double n = of_rows ? rows_ : columns_;
     const FillPrediction full{.factor_entries = n * n, .flops = 2 * n * n * n / 3};
-    return gram(of_rows) + factors(static_cast<std::int64_t>(n * n), false, full) < least_steps * step_;
+    const double factors_of_full = factors(static_cast<std::int64_t>(n * n), is_dense_, full);
+    return gram(of_rows) + factors_of_full < (is_dense_ ? steps_of_dense : least_steps) * step_;
 }
 
-/// Measured for grids of 10^4 to 10^6 points on two x86-64 cores. With the applications to look for lost rank and of some
-/// steps.
+/// Measured for grids of 10^4 to 10^6 points, and for dense matrices of 300 to 6000 rows, on two x86-64 cores. With the
+/// applications to look for lost rank and of some steps.
 double GramCosts::factors(std::int64_t entries, bool is_nearly_full, const FillPrediction& fill) {
-    constexpr double entry = 90, flop = 1, flop_of_full = 0.05;  // the last in vector lanes
-    constexpr double applications = 8, solved_entry = 10;
-    return (is_nearly_full ? flop_of_full : flop) * fill.flops + entry * (fill.factor_entries + static_cast<double>(entries)) +
-           applications * solved_entry * fill.factor_entries;
+    constexpr double entry = 90, solved_entry = 10, flop = 1;
+    constexpr double entry_of_full = 5, solved_entry_of_full = 2, flop_of_full = 0.05;  // in vector lanes
+    constexpr double applications = 8;
+    const double stored = fill.factor_entries + static_cast<double>(entries);
+    if (is_nearly_full)
+        return flop_of_full * fill.flops + entry_of_full * stored + applications * solved_entry_of_full * fill.factor_entries;
+    return flop * fill.flops + entry * stored + applications * solved_entry * fill.factor_entries;
 }
 
 double GramCosts::in_pairs(bool of_rows, double flops) const {

@@ -27,7 +27,7 @@ public:
     double gram(bool of_rows) const { return of_rows ? gram_of_rows_ : gram_of_columns_; }
     double most() const;                     ///< that is spent on factors
     std::int64_t trial(bool of_rows) const;  ///< steps that may do without
-    bool is_cheap(bool of_rows) const;       ///< whether G and its factors, even full ones, cost less than the least of these
+    bool is_cheap(bool of_rows) const;       ///< whether G and its factors, even full ones, cost less than few steps
 
     /// Of a G of so many entries, with the steps that they are made for.
     static double factors(std::int64_t entries, bool is_nearly_full, const FillPrediction& fill);
@@ -41,6 +41,7 @@ public:
 
 private:
     double rows_ = 0, columns_ = 0;
+    bool is_dense_ = false;
     double step_ = 0;
     double gram_of_rows_ = 0, gram_of_columns_ = 0;
 };
