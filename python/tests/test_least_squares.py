@@ -119,7 +119,7 @@ def test_lstsq_says_what_was_missed_and_what_may_help():
     b = np.random.default_rng(1).standard_normal(60)
     with pytest.warns(sb.ConvergenceWarning, match=r"stagnated after \d+ iterations, normal residual .* for rtol=1.0e-10: columns of A .*centre"):
         sb.lstsq(a, b)
-    sparse = np.random.default_rng(2).standard_normal((400, 300))
+    sparse = sp.random_array((400, 300), density=0.1, rng=2)
     with pytest.warns(sb.ConvergenceWarning, match="iteration limit after 1 iteration, .*larger maxiter"):
         sb.lstsq(sparse, np.ones(400), maxiter=1)
     with pytest.warns(sb.ConvergenceWarning, match="non-finite after 0 iterations: A, b or x0 has a number that is not finite"):
