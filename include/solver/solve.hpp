@@ -47,6 +47,7 @@ struct Attempt {
     /// By the next attempt, which is the same with minres or bicgstab: A or M was not positive definite, or cocg broke down.
     bool repeated = false;
     bool mixed = false;               ///< the iteration ran in single precision
+    bool least_squares = false;       ///< by LSMR (least_squares.hpp), whose preconditioner it tells; `method` says nothing
     std::string refusal;              ///< why it could not be made; empty where it was
     std::int64_t factor_entries = 0;  ///< of its factors, and their hash: equal hashes, equal bits
     std::uint64_t factor_hash = 0;
@@ -59,6 +60,9 @@ struct Attempt {
     double setup_seconds = 0;
     double solve_seconds = 0;
 };
+
+/// "lsmr" of least squares, else the name of the method.
+std::string_view method_name(const Attempt& attempt);
 
 struct SolveReport {
     /// One for each right-hand side. Status and residuals are those at the end; iterations, replacements, restarts and the
@@ -75,7 +79,8 @@ struct SolveReport {
     const SolutionProof& proof() const { return proofs.front(); }
 };
 
-/// Solves A x = b; x holds the initial guess on entry and the best iterate found on return, x_low is as for bicgstab.
+/// Solves A x = b; x holds the initial guess on entry and the best iterate found on return, or, where nothing solves the system,
+/// least squares (below); x_low is as for bicgstab.
 ///
 /// With options.preconditioner, one attempt with that; what make_preconditioner throws is thrown.
 ///
@@ -110,6 +115,15 @@ struct SolveReport {
 /// on the host against a GPU's iterations, and has other bits. Where nothing helps, the status is that of the whole solve, and
 /// `obstacle` says what is known of the reason. What nothing solved is tried by idr without a preconditioner at last, unless a
 /// method or a preconditioner is named.
+///
+/// Least squares (least_squares.hpp) are looked for before the next attempt where A is singular, as its structure, complete
+/// factors or an x of which rounding leaves nothing tell: by the tolerance, in 10^4 steps at most and with factors that cost no
+/// more. They are looked for by a tolerance of 1024 unit roundoffs at most, in 200 steps more than there were iterations, where
+/// the residual stood still in an attempt. An x that solves the system is taken. Where b - A x stands at right angles to the
+/// columns of A and is longer than what rounding x makes of it, nothing solves the system to this precision: x is its least
+/// squares, even where the residual of an x that has grown beyond all measure was less, the status is `stagnated`, and
+/// `obstacle` says so. Else all goes on from the x of before; no more than a quarter of the iterations that were left are gone.
+/// None of this is done where a method, a preconditioner or a guarantee is asked for, or x_low.
 ///
 /// The method, unless options.method says it, is bicgstab unless A is symmetric to the bit and the preconditioner is symmetric,
 /// too: then cg where the diagonal is positive, else minres. Where cg finds that A or M is not positive definite, the attempt

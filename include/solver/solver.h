@@ -373,7 +373,7 @@ typedef struct solver_attempt {
     uint64_t factor_hash;
     double setup_seconds;
     double solve_seconds;
-    const char* method; /* as in solver_options, "auto" apart */
+    const char* method; /* as in solver_options, "auto" apart, or "lsmr" of least squares */
     int32_t repeated;   /* 1 where the next attempt is the same with another method: A or M was not positive definite */
     int32_t reserved;
 } solver_attempt;

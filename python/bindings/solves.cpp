@@ -25,7 +25,7 @@ using namespace solver;
 nb::dict in_python(const Attempt& attempt) {
     nb::dict made;
     made["preconditioner"] = std::string(to_string(attempt.preconditioner));
-    made["method"] = std::string(to_string(attempt.method));
+    made["method"] = std::string(method_name(attempt));
     made["repeated"] = attempt.repeated;
     made["mixed"] = attempt.mixed;
     made["refusal"] = attempt.refusal;

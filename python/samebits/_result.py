@@ -44,7 +44,7 @@ class Attempt(NamedTuple):
     """One preconditioner that a solve tried."""
 
     preconditioner: str
-    method: str  #: 'bicgstab', 'cg', 'gmres', 'minres', 'idr', 'bicgstab2' or 'cocg'
+    method: str  #: 'bicgstab', 'cg', 'gmres', 'minres', 'idr', 'bicgstab2', 'cocg', or 'lsmr' of least squares
     repeated: bool  #: by the next attempt, which is the same with 'minres' or 'bicgstab': A or M was not positive definite, or 'cocg' broke down
     mixed: bool  #: the iteration ran in single precision
     refusal: str  #: why it could not be made; empty where it was

@@ -9,6 +9,7 @@
 #include "auto_solve/obstacle.hpp"
 #include "krylov/run.hpp"
 #include "solver/error.hpp"
+#include "solver/least_squares.hpp"
 #include "solver/solve.hpp"
 
 #include <fmt/format.h>
@@ -18,6 +19,7 @@
 #include <cmath>
 #include <cstdint>
 #include <future>
+#include <iterator>
 #include <limits>
 #include <mutex>
 #include <optional>
@@ -45,7 +47,9 @@ public:
         std::vector<Attempt> judged;
         while (has_more_to_do(max_iterations)) {
             const std::optional<Candidate> candidate = schedule.next(judged);
-            if (!candidate) break;
+            find_least_squares_if_singular(system, !doubtful_.empty() || schedule.has_solution_for_some_b_only(judged),
+                                           max_iterations);
+            if (!candidate || !has_more_to_do(max_iterations)) break;
             attempt(system, *candidate, method, max_iterations);
             while (report_.attempts.back().repeated && has_more_to_do(max_iterations))
                 attempt(system, *candidate, method, max_iterations);
@@ -66,11 +70,16 @@ public:
         for (std::size_t j = 0; j < report_.results.size(); ++j) {
             SolveResult& result = report_.results[j];
             result.status = status_of_all(result, stopped_[j]);
-            result.relative_residual = iterates_.restore_best(static_cast<std::int64_t>(j), result.relative_residual);
+            const auto column = static_cast<std::int64_t>(j);
+            if (!is_among(least_squares_, column))
+                result.relative_residual = iterates_.restore_best(column, result.relative_residual);
         }
         report_.obstacle = limit_of_rounding();
         return std::move(report_);
     }
+
+    /// Whether what has not converged is least squares, as nothing solves a singular A.
+    bool ends_with_least_squares() const { return !least_squares_.empty() && are_all_unsolved(least_squares_); }
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -85,6 +94,98 @@ private:
         for (const std::int64_t column : left_) iterates_.start_over(column, report_.results[column].relative_residual);
         MethodChoice idr(KrylovMethod::idr);
         attempt(system, without_preconditioner(), idr, max_iterations);
+    }
+
+    template <class System>
+    static constexpr bool has_least_squares = requires(System& system, const KrylovOptions& options) {
+        system.least_squares({}, 0.0, options);
+    };
+
+    bool may_be_least_squares() const {
+        return !options_.method && !options_.preconditioner && options_.guarantee == Guarantee::none &&
+               !iterates_.holds_pairs();
+    }
+
+    /// Where nothing solves the system an x of least residual is what iterations with A do not find. It is looked for once
+    /// where the residual stood still, for about as long as the attempts so far and by a tolerance below which singular values
+    /// count as zero, about as pivots do (least_pivot_ratio); and once, as least_squares does, where A is known to be singular.
+    template <class System>
+    void find_least_squares_if_singular(System& system, bool is_singular, std::int64_t max_iterations) {
+        if constexpr (has_least_squares<System>) {
+            constexpr std::int64_t some_steps = 200, many_steps = 10000;
+            constexpr double strict = 1024 * unit_roundoff<T>;
+            if (!may_be_least_squares() || left_.empty()) return;
+            const double tolerance = options_.iteration.tolerance;
+            if (is_singular && !std::exchange(has_looked_at_singular_, true))
+                find_least_squares(system, many_steps, tolerance, max_iterations);
+            else if (!has_looked_at_singular_ && stood_still() && !std::exchange(has_looked_, true))
+                find_least_squares(system, most_used() + some_steps, std::min(tolerance, strict), max_iterations);
+            leave_doubtful();
+        }
+    }
+
+    bool stood_still() const {
+        return std::ranges::any_of(report_.attempts, [](const Attempt& attempt) {
+            return !attempt.mixed && !attempt.results.empty() && attempt.results.front().status == SolveStatus::stagnated;
+        });
+    }
+
+    /// Of a quarter of the iterations that are left. Where nothing is found, x and what is known of it stay.
+    template <class System>
+    void find_least_squares(System& system, std::int64_t most_steps, double tolerance, std::int64_t max_iterations) {
+        Attempt& attempt = report_.attempts.emplace_back();
+        attempt.least_squares = true;
+        attempt.columns = left_;
+        KrylovOptions options = options_.iteration;
+        options.tolerance = tolerance;
+        options.max_iterations = std::min(most_steps, (max_iterations - most_used()) / 4);
+        if (options.callback) options.callback = [&](const Iteration& iteration) { return goes_on(attempt, iteration); };
+        const auto start = Clock::now();
+        try {
+            auto [x, found] = system.least_squares(iterates_.chosen(left_), static_cast<double>(most_steps), options);
+            attempt.preconditioner = found.front().preconditioner;
+            attempt.factor_entries = found.front().factor_entries;
+            for (std::size_t i = 0; i < found.size(); ++i)
+                attempt.results.push_back(judged(std::move(found[i]), x.column(static_cast<std::int64_t>(i)), left_[i]));
+        } catch (const Error& error) {
+            if (is_callers_turn_) throw;
+            attempt.refusal = error.what();
+        }
+        attempt.solve_seconds = seconds_since(start);
+        if (attempt.refusal.empty()) finish(attempt);
+    }
+
+    /// Takes an x that solves the system, or for which b - A x stands at right angles to all columns of A and is more than
+    /// rounding x comes to.
+    SolveResult judged(LeastSquaresResult found, std::span<T> x, std::int64_t column) {
+        SolveResult result;
+        result.status = found.status;
+        result.iterations = found.iterations;
+        result.restarts = found.restarts;
+        result.relative_residual = result.recursive_residual = found.relative_residual;
+        result.history = std::move(found.history);
+        iterates_.exchange(column, x);
+        const bool is_solution = found.relative_residual <= iterates_.tolerance(column);
+        const bool is_least =
+            !is_solution && found.status == SolveStatus::converged && found.relative_residual > iterates_.rounding(column);
+        if (is_solution) result.status = SolveStatus::converged;
+        if (is_least) result.status = SolveStatus::stagnated;
+        if (is_least) least_squares_.push_back(column);
+        if (is_solution || is_least) return result;
+        iterates_.keep_if_best(column, found.relative_residual);
+        iterates_.exchange(column, x);
+        if (has_begun_) result.relative_residual = report_.results[column].relative_residual;
+        if (has_begun_ && !stopped_[column]) result.status = report_.results[column].status;
+        return result;
+    }
+
+    /// What rounding limits, though least squares did not show that nothing solves the system.
+    void leave_doubtful() {
+        std::erase_if(left_,
+                      [&](std::int64_t column) { return is_among(least_squares_, column) || is_among(doubtful_, column); });
+        std::ranges::copy_if(doubtful_, std::back_inserter(at_limit_),
+                             [&](std::int64_t column) { return !is_among(least_squares_, column); });
+        doubtful_.clear();
     }
 
     static Candidate without_preconditioner() {
@@ -148,7 +249,8 @@ private:
             attempt.repeated = method.is_refuted_by(attempt.method, result.status) || attempt.repeated;
         finish(attempt);
         if constexpr (!System::is_mixed)
-            if (attempt.preconditioner == PreconditionerKind::klu) leave_what_rounding_limits(system.preconditioner());
+            if (attempt.preconditioner == PreconditionerKind::klu)
+                leave_what_rounding_limits(system.preconditioner(), has_least_squares<System> && may_be_least_squares());
         for (const std::int64_t column : left_)
             iterates_.start_over_if_too_large(column, report_.results[column].relative_residual);
     }
@@ -167,11 +269,14 @@ private:
     /// Where complete factors stagnate at what rounding x comes to, at an x that they would hardly change, nothing else gets
     /// nearer, unless A is nearly singular: any other x that meets the tolerance t lies within ||A^-1|| t ||b|| of the
     /// solution, so that for u ||A|| ||A^-1|| < 1 rounding it comes to as much, less t ||b|| at most.
-    void leave_what_rounding_limits(const Preconditioner<T>& inverse) {
+    /// An x that rounding changes by nearly all of itself may be what factors of a singular A made.
+    void leave_what_rounding_limits(const Preconditioner<T>& inverse, bool may_be_least_squares) {
+        constexpr double nearly_all = 0x1p-10;
         std::erase_if(left_, [&](std::int64_t column) {
-            const bool is_at_limit = is_at_limit_of_rounding(column, inverse);
-            if (is_at_limit) at_limit_.push_back(column);
-            return is_at_limit;
+            if (!is_at_limit_of_rounding(column, inverse)) return false;
+            const bool is_doubtful = may_be_least_squares && iterates_.rounding(column) > nearly_all;
+            (is_doubtful ? doubtful_ : at_limit_).push_back(column);
+            return !is_doubtful;
         });
     }
 
@@ -191,20 +296,25 @@ private:
 
     /// Empty unless nothing but rounding is in the way of the columns that have not converged.
     std::string limit_of_rounding() const {
+        if (at_limit_.empty() || !are_all_unsolved(at_limit_)) return "";
         double most = 0;
-        for (std::size_t j = 0; j < report_.results.size(); ++j) {
-            const SolveResult& result = report_.results[j];
-            if (result.status == SolveStatus::converged) continue;
-            if (std::ranges::find(at_limit_, static_cast<std::int64_t>(j)) == at_limit_.end()) return "";
-            most = std::max(most, result.relative_residual);
-        }
-        if (at_limit_.empty()) return "";
+        for (const std::int64_t column : at_limit_) most = std::max(most, report_.results[column].relative_residual);
         const char* const precision = std::is_same_v<T, float> ? "single" : "double";
         return fmt::format(
             "to round x to {} precision changes b - A x by about {:.0e} ||b||, more than the tolerance allows, and this x is "
             "as "
             "good as that; a larger tolerance can be met, and a guarantee says how many digits are right",
             precision, most);
+    }
+
+    static bool is_among(const std::vector<std::int64_t>& columns, std::int64_t column) {
+        return std::ranges::find(columns, column) != columns.end();
+    }
+
+    bool are_all_unsolved(const std::vector<std::int64_t>& columns) const {
+        for (std::int64_t j = 0; j < std::ssize(report_.results); ++j)
+            if (report_.results[j].status != SolveStatus::converged && !is_among(columns, j)) return false;
+        return true;
     }
 
     /// Iterations are numbered on over all attempts, and columns as the caller knows them.
@@ -214,13 +324,19 @@ private:
         std::vector<ConvergenceMonitor> monitors;
         for (const std::int64_t column : left_) monitors.push_back(monitor_of(candidate, column));
         options.callback = [this, &attempt, monitors](const Iteration& iteration) mutable {
-            const std::int64_t column = left_[iteration.column];
-            if (iteration.column == 0) watch(attempt, iteration);
-            if (options_.iteration.callback && !is_repeated(iteration))
-                stopped_[column] = !ask_caller(renumbered(iteration, column));
-            return !monitors[iteration.column].gives_up(iteration) && !stopped_[column];
+            const bool is_wanted = goes_on(attempt, iteration);
+            return !monitors[iteration.column].gives_up(iteration) && is_wanted;
         };
         return options;
+    }
+
+    /// Whether the caller wants it to.
+    bool goes_on(Attempt& attempt, const Iteration& iteration) {
+        const std::int64_t column = left_[iteration.column];
+        if (iteration.column == 0) watch(attempt, iteration);
+        if (options_.iteration.callback && !is_repeated(iteration))
+            stopped_[column] = !ask_caller(renumbered(iteration, column));
+        return !stopped_[column];
     }
 
     /// Whether to go on. What the caller's callback throws is no refusal, and goes through.
@@ -275,10 +391,13 @@ private:
     Iterates<T>& iterates_;
     const SolveOptions& options_;
     SolveReport report_;
-    std::vector<std::int64_t> left_;      ///< columns that have not converged
-    std::vector<std::int64_t> at_limit_;  ///< columns that nothing brings nearer than rounding x leaves them
-    std::vector<std::int64_t> used_;      ///< iterations of each column
-    std::vector<bool> stopped_;           ///< columns, by the callback
+    std::vector<std::int64_t> left_;           ///< columns that have not converged
+    std::vector<std::int64_t> at_limit_;       ///< columns that nothing brings nearer than rounding x leaves them
+    std::vector<std::int64_t> doubtful_;       ///< columns of which A may be singular, else at_limit_
+    std::vector<std::int64_t> least_squares_;  ///< columns that nothing solves, and their least squares
+    bool has_looked_ = false, has_looked_at_singular_ = false;  ///< for least squares
+    std::vector<std::int64_t> used_;                            ///< iterations of each column
+    std::vector<bool> stopped_;                                 ///< columns, by the callback
     bool has_begun_ = false;
     bool is_callers_turn_ = false;
 };

@@ -190,21 +190,24 @@ bool CompatibleParts<T>::is_image_of_constants(std::span<const T> b, double tole
 template <class T>
 void CompatibleParts<T>::tell(SolveReport& report) const {
     double largest_mean = 0;
+    bool is_solved = true;  // for b without what A cannot reach
     for (const Part& part : parts_) {
         SolveResult& result = report.results[part.column];
+        is_solved = is_solved && result.status == SolveStatus::converged;
         result.relative_residual = relative_residual(part.of_caller);
         if (result.relative_residual <= part.tolerance) continue;
         if (result.status == SolveStatus::converged) result.status = SolveStatus::stagnated;
         if (part.mean > part.tolerance) largest_mean = std::max(largest_mean, part.mean);
     }
-    if (largest_mean == 0) return;
+    if (largest_mean == 0 || (!is_solved && !report.obstacle.empty())) return;
+    constexpr const char* least = ", for which ||b - A x|| is least but for the tolerance";
     if (std::ranges::all_of(null_space_, [](Component component) { return component.size() == 1; })) {
         const std::int64_t rows = std::ssize(null_space_) / kinds_;
         report.obstacle = fmt::format(
             "A is singular: it has {} empty row{}, the first is {} (counted from 1{}), where b - A x keeps what b has, {:.1e} "
-            "||b||, whatever x is; this x is for b without that, for which ||b - A x|| is least but for the tolerance",
+            "||b||, whatever x is; this x is for b without that{}",
             rows, rows == 1 ? "" : "s", null_space_.front().front() / kinds_ + 1, kinds_ == 1 ? "" : ", of the complex matrix",
-            largest_mean);
+            largest_mean, is_solved ? least : "");
         return;
     }
     const bool is_sure = image_.is_zero;
@@ -213,11 +216,10 @@ void CompatibleParts<T>::tell(SolveReport& report) const {
         is_whole ? "" : fmt::format(" in {} of the {} parts into which A falls", null_space_.size(), components_.count());
     const std::string why =
         symmetry_ != nullptr ? fmt::format("it is {}, and its rows add up to zero", symmetry_) : "its columns add up to zero";
-    report.obstacle =
-        fmt::format("A is singular{}: {}{}, so that b - A x keeps the mean of b{}, {:.1e} ||b||{}; this x is for b less {}{}",
-                    is_sure ? "" : " as far as this precision can tell", why, is_sure ? "" : " but for rounding", where,
-                    largest_mean, is_sure ? ", whatever x is" : "", is_whole ? "its mean" : "these means",
-                    is_sure ? ", for which ||b - A x|| is least but for the tolerance" : "");
+    report.obstacle = fmt::format(
+        "A is singular{}: {}{}, so that b - A x keeps the mean of b{}, {:.1e} ||b||{}; this x is for b less {}{}",
+        is_sure ? "" : " as far as this precision can tell", why, is_sure ? "" : " but for rounding", where, largest_mean,
+        is_sure ? ", whatever x is" : "", is_whole ? "its mean" : "these means", is_sure && is_solved ? least : "");
 }
 
 template <class T>

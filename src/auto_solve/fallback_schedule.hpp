@@ -53,6 +53,9 @@ public:
     /// After these attempts; nothing where no more is to be tried.
     std::optional<Candidate> next(std::span<const Attempt> attempts);
 
+    /// Whether A is singular, as far as its structure, once the next one depends on that, or its complete factors tell.
+    bool has_solution_for_some_b_only(std::span<const Attempt> attempts) const;
+
 private:
     /// What the candidates known so far were chosen by.
     enum class Stage { trial, estimate, complete };
@@ -74,7 +77,6 @@ private:
     std::int64_t share_of(PreconditionerKind kind, double budget) const;
     double steps_an_iteration(PreconditionerKind kind) const;
     double cost_of_iteration(PreconditionerKind kind) const;
-    bool has_solution_for_some_b_only(std::span<const Attempt> attempts) const;
     std::optional<Candidate> best_so_far(std::span<const Attempt> attempts) const;
 
     ScheduleFacts facts_;

@@ -5,6 +5,7 @@
 #include "auto_solve/vector_copy.hpp"
 #include "krylov/run.hpp"
 #include "solver/accuracy.hpp"
+#include "solver/cuda/memory.hpp"
 #include "solver/device.hpp"
 #include "solver/numeric/rounding.hpp"
 #include "solver/preconditioner.hpp"
@@ -40,6 +41,9 @@ public:
 
     std::int64_t rows() const { return a_.rows(); }
     std::size_t columns() const { return unknowns_.size(); }
+    bool holds_pairs() const {
+        return std::ranges::any_of(unknowns_, [](const auto& u) { return !u.x_low.empty(); });
+    }
 
     /// On ||b - A x|| / ||b||, what the relative and the absolute tolerance come to for a column.
     double tolerance(std::int64_t column) const { return tolerances_[column]; }
@@ -97,9 +101,30 @@ public:
         initial_[column].restore(unknowns_[column].x);
     }
 
+    /// The x of a column and another one, in the host's memory.
+    void exchange(std::int64_t column, std::span<T> other) {
+        const Unknown<T>& unknown = unknowns_[column];
+        const std::vector<T> before = fetched(std::span<const T>(unknown.x), a_.device(), unknown.on_device);
+        if (unknown.on_device)
+            cuda::detail::copy_to_device(a_.device().index(), unknown.x.data(), other.data(),
+                                         static_cast<std::int64_t>(other.size_bytes()), nullptr);
+        else
+            std::copy(other.begin(), other.end(), unknown.x.begin());
+        std::copy(before.begin(), before.end(), other.begin());
+    }
+
     /// Keeps a pair where it is the best: the next attempt goes on from x without x_low, which may be much worse.
     void keep_pair(std::int64_t column, double residual) {
         if (is_pair(column)) keep_if_best(column, residual);
+    }
+
+    /// x as it is now.
+    void keep_if_best(std::int64_t column, double residual) {
+        Best& best = best_[column];
+        if (!best.x.empty() && !(residual < best.residual)) return;
+        const Unknown<T>& unknown = unknowns_[column];
+        const auto copy_of = [&](std::span<const T> v) { return VectorCopy<T>(v, a_.device(), unknown.on_device); };
+        best = {copy_of(unknown.x), is_pair(column) ? copy_of(unknown.x_low) : VectorCopy<T>(), residual};
     }
 
     /// Given the residual of the last x, which may be the one given up last, returns that of the best one, which is there then.
@@ -127,14 +152,6 @@ private:
     };
 
     bool is_pair(std::int64_t column) const { return !unknowns_[column].x_low.empty(); }
-
-    void keep_if_best(std::int64_t column, double residual) {
-        Best& best = best_[column];
-        if (!best.x.empty() && !(residual < best.residual)) return;
-        const Unknown<T>& unknown = unknowns_[column];
-        const auto copy_of = [&](std::span<const T> v) { return VectorCopy<T>(v, a_.device(), unknown.on_device); };
-        best = {copy_of(unknown.x), is_pair(column) ? copy_of(unknown.x_low) : VectorCopy<T>(), residual};
-    }
 
     double b_norm(std::size_t column) {
         const Unknown<T>& unknown = unknowns_[column];

@@ -1,4 +1,4 @@
-#include "solver/least_squares.hpp"
+#include "auto_solve/least_squares.hpp"
 
 #include "auto_solve/shifted_gram.hpp"
 #include "core/krylov/updates.hpp"
@@ -28,6 +28,8 @@
 
 namespace solver {
 namespace {
+
+constexpr double most_steps_of_factors = 100000;
 
 /// Calls work(a column's numbers) for each column, repeated entries added up.
 template <class T, class Work>
@@ -86,8 +88,8 @@ public:
         bool may_have_lost_rank = false;
     };
 
-    NormalEquations(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std::int64_t memory_limit)
-        : a(a), transposed(transposed), costs(a, transposed), memory_limit_(memory_limit) {
+    NormalEquations(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std::int64_t memory_limit, double most_steps)
+        : a(a), transposed(transposed), costs(a, transposed, most_steps), memory_limit_(memory_limit) {
         unit = unit_of_columns(a, transposed, column_norms);
     }
 
@@ -371,20 +373,27 @@ template <class T>
 LeastSquaresResult least_squares(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, std::span<const T> b, std::span<T> x,
                                  const LeastSquaresOptions& options) {
     check_transpose(a, transposed);
-    NormalEquations<T> equations(a, transposed, options.memory_limit);
+    NormalEquations<T> equations(a, transposed, options.memory_limit, most_steps_of_factors);
     return LeastSquaresSolve<T>(equations, 0, b, x, options.iteration).run();
+}
+
+template <class T>
+std::vector<LeastSquaresResult> least_squares_within(double most_steps, const SpmvPlan<T>& a, const SpmvPlan<T>& transposed,
+                                                     const DenseMatrix<T>& b, DenseMatrix<T>& x,
+                                                     const LeastSquaresOptions& options) {
+    check_transpose(a, transposed);
+    check_columns(a, b, x);
+    NormalEquations<T> equations(a, transposed, options.memory_limit, most_steps);
+    std::vector<LeastSquaresResult> results;
+    for (std::int64_t j = 0; j < b.columns; ++j)
+        results.push_back(LeastSquaresSolve<T>(equations, j, b.column(j), x.column(j), options.iteration).run());
+    return results;
 }
 
 template <class T>
 std::vector<LeastSquaresResult> least_squares(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, const DenseMatrix<T>& b,
                                               DenseMatrix<T>& x, const LeastSquaresOptions& options) {
-    check_transpose(a, transposed);
-    check_columns(a, b, x);
-    NormalEquations<T> equations(a, transposed, options.memory_limit);
-    std::vector<LeastSquaresResult> results;
-    for (std::int64_t j = 0; j < b.columns; ++j)
-        results.push_back(LeastSquaresSolve<T>(equations, j, b.column(j), x.column(j), options.iteration).run());
-    return results;
+    return least_squares_within<T>(most_steps_of_factors, a, transposed, b, x, options);
 }
 
 template LeastSquaresResult least_squares(const SpmvPlan<float>&, const SpmvPlan<float>&, std::span<const float>,
@@ -397,5 +406,11 @@ template std::vector<LeastSquaresResult> least_squares(const SpmvPlan<float>&, c
 template std::vector<LeastSquaresResult> least_squares(const SpmvPlan<double>&, const SpmvPlan<double>&,
                                                        const DenseMatrix<double>&, DenseMatrix<double>&,
                                                        const LeastSquaresOptions&);
+template std::vector<LeastSquaresResult> least_squares_within(double, const SpmvPlan<float>&, const SpmvPlan<float>&,
+                                                              const DenseMatrix<float>&, DenseMatrix<float>&,
+                                                              const LeastSquaresOptions&);
+template std::vector<LeastSquaresResult> least_squares_within(double, const SpmvPlan<double>&, const SpmvPlan<double>&,
+                                                              const DenseMatrix<double>&, DenseMatrix<double>&,
+                                                              const LeastSquaresOptions&);
 
 }  // namespace solver

@@ -66,6 +66,11 @@ std::string unsymmetric(const SpmvPlan<T>& a, std::span<const Attempt> attempts,
     return fmt::format("A is not {}, as {} needs it; gmres, idr and bicgstab take any", wanted, to_string(method));
 }
 
+/// The first time that they stand there.
+void replace(std::string& text, std::string_view words, std::string_view others) {
+    if (const std::size_t found = text.find(words); found != std::string::npos) text.replace(found, words.size(), others);
+}
+
 /// Numbers of A, b or x, or overflow where they are multiplied.
 bool began_beyond_numbers(const Attempt& attempt) {
     return std::ranges::any_of(attempt.results, [](const SolveResult& result) {
@@ -109,13 +114,16 @@ bool found_singular(const Attempt& attempt, double least_pivot_ratio) {
                                    : attempt.refusal.ends_with(instead_where_singular);
 }
 
+std::string obstacle_with_least_squares(std::string obstacle) {
+    for (const std::string_view advice : {for_some_b, for_any_b}) replace(obstacle, advice, "");
+    if (obstacle.empty()) obstacle = fmt::format("A is {}", nearly_singular);
+    return obstacle +
+           "; nothing solves this system to that precision, and x is its least squares (as by lstsq, --least-squares)";
+}
+
 std::string obstacle_of_nonsingular(std::string obstacle) {
-    const auto replace = [&](std::string_view words, std::string_view others) {
-        if (const std::size_t found = obstacle.find(words); found != std::string::npos)
-            obstacle.replace(found, words.size(), others);
-    };
-    replace(nearly_singular, ill_conditioned);
-    replace(for_any_b, "");
+    replace(obstacle, nearly_singular, ill_conditioned);
+    replace(obstacle, for_any_b, "");
     return obstacle;
 }
 

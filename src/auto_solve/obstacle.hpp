@@ -28,6 +28,9 @@ double least_pivot_ratio(std::int64_t rows) {
 /// Whether these were complete factors that could not be made of a singular A, or whose pivots say that it is singular.
 bool found_singular(const Attempt& attempt, double least_pivot_ratio);
 
+/// Of an x that is least squares, since nothing solves the system.
+std::string obstacle_with_least_squares(std::string obstacle);
+
 /// The obstacle of an A that was proven to be nonsingular since it was told.
 std::string obstacle_of_nonsingular(std::string obstacle);
 

@@ -25,7 +25,7 @@
 namespace solver {
 namespace {
 
-constexpr double least_steps = 50, most_steps = 100000;
+constexpr double least_steps = 50;
 
 constexpr double bytes_per_entry = 36;  // of G while it is made
 
@@ -57,7 +57,7 @@ std::optional<CsrMatrix<double>> gram(const SpmvPlan<T>& a, const SpmvPlan<T>& t
 }  // namespace
 
 template <class T>
-GramCosts::GramCosts(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed) {
+GramCosts::GramCosts(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, double most_steps) : most_steps_(most_steps) {
     constexpr double calls = 1000, vector_element = 12, term = 5, term_of_full = 0.1;
     rows_ = static_cast<double>(a.rows());
     columns_ = static_cast<double>(a.columns());
@@ -79,10 +79,10 @@ GramCosts::GramCosts(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed) {
     step_ = calls + 2 * entries + vector_element * (rows_ + columns_);
 }
 
-double GramCosts::most() const { return most_steps * step_; }
+double GramCosts::most() const { return most_steps_ * step_; }
 
 std::int64_t GramCosts::trial(bool of_rows) const {
-    return static_cast<std::int64_t>(std::clamp(gram(of_rows) / std::max(step_, 1.0), least_steps, most_steps));
+    return static_cast<std::int64_t>(std::clamp(gram(of_rows) / std::max(step_, 1.0), least_steps, most_steps_));
 }
 
 bool GramCosts::is_cheap(bool of_rows) const {
@@ -259,8 +259,8 @@ Rank ShiftedGram<T>::rank_of(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed
     return image > of_rounding * std::sqrt(static_cast<double>(n)) * length ? Rank::unclear : Rank::lost;
 }
 
-template GramCosts::GramCosts(const SpmvPlan<float>&, const SpmvPlan<float>&);
-template GramCosts::GramCosts(const SpmvPlan<double>&, const SpmvPlan<double>&);
+template GramCosts::GramCosts(const SpmvPlan<float>&, const SpmvPlan<float>&, double);
+template GramCosts::GramCosts(const SpmvPlan<double>&, const SpmvPlan<double>&, double);
 template class ShiftedGram<float>;
 template class ShiftedGram<double>;
 

@@ -19,8 +19,9 @@ namespace solver {
 /// In units of one matrix entry in a product, as CostModel's, which has them for square systems.
 class GramCosts {
 public:
+    /// Factors may cost so many steps.
     template <class T>
-    GramCosts(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed);
+    GramCosts(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, double most_steps);
 
     double step() const { return step_; }  ///< of LSMR
     /// Of A A' or A'A.
@@ -40,6 +41,7 @@ public:
     double multigrid(const MatrixFacts& g) const;
 
 private:
+    double most_steps_;
     double rows_ = 0, columns_ = 0;
     bool is_dense_ = false;
     double step_ = 0;

@@ -74,6 +74,8 @@ std::string_view to_string(CostProfile profile) {
 
 CostProfile cost_profile_from_text(std::string_view text) { return value_of(text, cost_profile_names, "cost profile"); }
 
+std::string_view method_name(const Attempt& attempt) { return attempt.least_squares ? "lsmr" : to_string(attempt.method); }
+
 template <class T>
 SolveReport solve(const SpmvPlan<T>& a, std::span<const T> b, std::span<T> x, std::span<T> x_low, const SolveOptions& options) {
     return solve_checked<T>(a, {checked_unknown(a, b, x, x_low, options.iteration)}, options);

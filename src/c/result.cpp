@@ -33,7 +33,7 @@ solver_attempt attempt_of(const Attempt& attempt, const std::string& refusal) {
     found.preconditioner = to_string(attempt.preconditioner).data();
     found.refusal = refusal.c_str();
     found.mixed = attempt.mixed ? 1 : 0;
-    found.method = to_string(attempt.method).data();
+    found.method = method_name(attempt).data();
     found.repeated = attempt.repeated ? 1 : 0;
     found.factor_entries = attempt.factor_entries;
     found.factor_hash = attempt.factor_hash;

@@ -92,8 +92,8 @@ TEST(Solve, SolvesConsistentSystemsOfStructurallySingularMatrices) {
 /// Where the setup takes most of the time, counting it twice would exceed what a clock beside it sees.
 /// Some ones a row and some rows twice: factors break down, and BiCGStab does, too.
 // Promise: solve.hpp, "What nothing solved is tried by idr without a preconditioner at last"
-TEST(Solve, SolvesConsistentSystemsOfSingularPatternsByIdrAtLast) {
-    std::int64_t at_last = 0;
+TEST(Solve, SolvesConsistentSystemsOfSingularPatternsByIdrAtLastOrByLeastSquares) {
+    std::int64_t at_last = 0, by_least_squares = 0;
     for (std::uint32_t seed = 1; seed <= 40; ++seed) {
         std::mt19937 random(seed);
         constexpr std::int32_t n = 60;
@@ -108,9 +108,15 @@ TEST(Solve, SolvesConsistentSystemsOfSingularPatternsByIdrAtLast) {
         const auto [report, x] = solve_by(a, b, {});
         EXPECT_EQ(report.results.front().status, SolveStatus::converged) << seed;
         EXPECT_LE(true_residual(a, b, x), 1.000001e-10) << seed;
-        at_last += report.attempts.back().method == KrylovMethod::idr;
+        by_least_squares += report.attempts.back().least_squares;
+
+        std::vector<double> high(b.size()), low(b.size());  // a pair, of which there are no least squares
+        const SolveReport of_pair = solve<double>(SpmvPlan<double>(a, Device::cpu(1)), b, high, low);
+        EXPECT_TRUE(std::ranges::none_of(of_pair.attempts, &Attempt::least_squares)) << seed;
+        at_last += of_pair.attempts.back().method == KrylovMethod::idr && of_pair.result().status == SolveStatus::converged;
     }
     EXPECT_GT(at_last, 0);
+    EXPECT_GT(by_least_squares, 0);
 }
 
 TEST(Solve, TellsTheSecondsOfSetupAndSolveApart) {

@@ -50,7 +50,7 @@ Json attempts_json(const std::vector<Attempt>& attempts, const char* precision) 
     for (const Attempt& attempt : attempts) {
         Json& json = all.emplace_back(Json::object());
         json["preconditioner"] = text(to_string(attempt.preconditioner));
-        json["method"] = text(to_string(attempt.method));
+        json["method"] = text(method_name(attempt));
         json["repeated"] = attempt.repeated;
         json["iterates_in"] = attempt.mixed ? "single" : precision;
         json["refusal"] = attempt.refusal.empty() ? Json() : Json(attempt.refusal);

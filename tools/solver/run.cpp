@@ -151,7 +151,7 @@ bool Run::is_refuted() const {
 }
 
 std::string_view method_name(const Run& run) {
-    if (run.normal_residual) return "LSMR";
+    if (run.normal_residual || run.report.attempts.back().least_squares) return "LSMR";
     switch (run.report.attempts.back().method) {
         case KrylovMethod::bicgstab:
             return "BiCGStab";

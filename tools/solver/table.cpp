@@ -197,7 +197,7 @@ std::string ending(const Attempt& attempt, bool is_last) {
 void add_attempts(Rows& rows, const std::vector<Attempt>& attempts) {
     std::string_view name = "attempts";
     for (const Attempt& attempt : attempts) {
-        rows.add(name, fmt::format("{:<8} {:<6}  {}", to_string(attempt.method), to_string(attempt.preconditioner),
+        rows.add(name, fmt::format("{:<8} {:<6}  {}", method_name(attempt), to_string(attempt.preconditioner),
                                    ending(attempt, &attempt == &attempts.back())));
         name = "";
     }

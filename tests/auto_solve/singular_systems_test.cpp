@@ -1,0 +1,199 @@
+#include "solver/csr_matrix.hpp"
+#include "solver/device.hpp"
+#include "solver/solve.hpp"
+#include "support/eigen.hpp"
+#include "support/least_squares.hpp"
+#include "support/linear_systems.hpp"
+#include "support/solved.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <Eigen/Dense>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+namespace solver {
+namespace {
+
+using namespace testing;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// I - D^-1/2 G D^-1/2 of a random graph with some `degree` edges a point and a ring through all points: symmetric, and zero
+/// times D^1/2 e.
+CsrMatrix<double> normalised_laplacian(std::int32_t n, std::int32_t degree) {
+    std::mt19937 random(7);
+    std::vector<std::vector<std::int32_t>> neighbours(static_cast<std::size_t>(n));
+    const auto connect = [&](std::int32_t i, std::int32_t j) {
+        if (i == j || std::ranges::count(neighbours[i], j) > 0) return;
+        neighbours[i].push_back(j);
+        neighbours[j].push_back(i);
+    };
+    for (std::int32_t i = 0; i < n; ++i) {
+        connect(i, (i + 1) % n);
+        for (std::int32_t k = 2; k < degree; k += 2) connect(i, static_cast<std::int32_t>(random() % n));
+    }
+    std::vector<Entry<double>> entries;
+    for (std::int32_t i = 0; i < n; ++i) {
+        entries.push_back({i, i, 1});
+        for (const std::int32_t j : neighbours[i])
+            entries.push_back({i, j, -1 / std::sqrt(static_cast<double>(neighbours[i].size() * neighbours[j].size()))});
+    }
+    return csr_from_entries<double>(n, n, entries);
+}
+
+/// The least ||b - A x|| by ||b||, where A is zero times D^1/2 e, D the numbers of edges, and nothing else, and symmetric.
+double least_of_laplacian(const CsrMatrix<double>& a, const std::vector<double>& b) {
+    double along = 0, size = 0, edges = 0;
+    for (std::size_t i = 0; i < b.size(); ++i) {
+        const auto degree = static_cast<double>(a.row_offsets[i + 1] - a.row_offsets[i] - 1);
+        along += b[i] * std::sqrt(degree);
+        size += b[i] * b[i];
+        edges += degree;
+    }
+    return std::abs(along) / std::sqrt(edges * size);
+}
+
+// Promise: solve.hpp, "by LSMR (least_squares.hpp), whose preconditioner it tells"
+// Promise: solve.hpp, "\"lsmr\" of least squares, else the name of the method"
+void expect_least_squares(const SolveReport& report, double least) {
+    EXPECT_EQ(report.result().status, SolveStatus::stagnated);
+    EXPECT_NEAR(report.result().relative_residual, least, 1e-9 * least);
+    EXPECT_TRUE(report.attempts.back().least_squares);
+    EXPECT_EQ(method_name(report.attempts.back()), "lsmr");
+    EXPECT_THAT(report.obstacle, AllOf(HasSubstr("singular"), HasSubstr("nothing solves this system to that precision")));
+    EXPECT_LE(report.result().iterations, SolveOptions().iteration.max_iterations);
+}
+
+/// The large one shows at the first attempt that stands still, long before factors are made.
+// Promise: solve.hpp, "Least squares (least_squares.hpp) are looked for before the next attempt"
+// Promise: solve.hpp, "They are looked for by a tolerance of 1024 unit roundoffs"
+// Promise: solve.hpp, "Where b - A x stands at right angles to the columns of A"
+// Promise: solve.hpp, "x holds the initial guess on entry and the best iterate found on return, or"
+TEST(SingularSystems, FindLeastSquaresWhereTheNullVectorIsNotConstant) {
+    for (const std::int32_t n : {60, 5000}) {
+        const CsrMatrix<double> a = normalised_laplacian(n, 6);
+        const std::vector<double> b = random_vector<double>(n, 3);
+        const auto solved = solve_by(a, b, {});
+        const double least = least_of_laplacian(a, b);
+        expect_least_squares(solved.report, least);
+        EXPECT_NEAR(true_residual(a, b, solved.x), least, 1e-9 * least);
+        EXPECT_EQ(solved.x, solve_by(a, b, {}, Device::cpu(2)).x);
+        const auto has_factors = [](const Attempt& attempt) { return attempt.preconditioner == PreconditionerKind::klu; };
+        EXPECT_EQ(std::ranges::any_of(solved.report.attempts, has_factors), n == 60);
+    }
+}
+
+TEST(SingularSystems, OfLowRankHaveLeastSquaresOfLeastNorm) {
+    for (const std::int64_t rank : {1, 3, 7, 9}) {
+        const CsrMatrix<double> a = matrix_of_rank(rank, 10, 10, static_cast<unsigned>(rank));
+        const std::vector<double> b = random_vector<double>(10, 5);
+        const auto solved = solve_by(a, b, {});
+        const Eigen::VectorXd x = dense_of(a).completeOrthogonalDecomposition().solve(eigen_vector(b));
+        const double least = (eigen_vector(b) - dense_of(a) * x).norm() / eigen_vector(b).norm();
+        expect_least_squares(solved.report, least);
+        EXPECT_LE((eigen_vector(solved.x) - x).norm(), 1e-8 * x.norm()) << rank;
+        const auto consistent = solve_by(a, image_of_ones(a), {});
+        EXPECT_EQ(consistent.report.result().status, SolveStatus::converged) << rank;
+        EXPECT_LE(true_residual(a, image_of_ones(a), consistent.x), 1.000001e-10) << rank;
+    }
+}
+
+TEST(SingularSystems, WorkInSinglePrecision) {
+    const auto a =
+        csr_from_entries<float>(3, 3, std::vector<Entry<float>>{{0, 0, 1}, {0, 1, 2}, {1, 0, 2}, {1, 1, 4}, {2, 2, 5}});
+    const auto solved = solve_by(a, std::vector<float>{1, 3, 5}, {.iteration = {.tolerance = 1e-5}});
+    EXPECT_EQ(solved.report.result().status, SolveStatus::stagnated);
+    EXPECT_NEAR(solved.x[0], 0.28, 1e-5);
+    EXPECT_NEAR(solved.x[1], 0.56, 1e-5);
+    EXPECT_NEAR(solved.x[2], 1, 1e-5);
+}
+
+// Promise: solve.hpp, "An x that solves the system is taken"
+TEST(SingularSystems, AreSolvedWhereTheyCanBe) {
+    const CsrMatrix<double> a = matrix_of_rank(7, 10, 10, 1);
+    const std::vector<double> can_be = image_of_ones(a), cannot_be = random_vector<double>(10, 5);
+    DenseMatrix<double> b{10, 2, can_be}, x{10, 2, std::vector<double>(20)};
+    b.values.insert(b.values.end(), cannot_be.begin(), cannot_be.end());
+    const SolveReport report = solve<double>(SpmvPlan<double>(a, Device::cpu(1)), b, x);
+    EXPECT_EQ(report.results[0].status, SolveStatus::converged);
+    EXPECT_EQ(report.results[1].status, SolveStatus::stagnated);
+    EXPECT_THAT(report.obstacle, HasSubstr("x is its least squares"));
+}
+
+// Promise: solve.hpp, "None of this is done where a method, a preconditioner or a guarantee is asked for, or x_low"
+TEST(SingularSystems, HaveNoLeastSquaresWhereSomethingElseIsAskedFor) {
+    const CsrMatrix<double> a = matrix_of_rank(7, 10, 10, 1);
+    const std::vector<double> b = random_vector<double>(10, 5);
+    SolveOptions method, preconditioner, guarantee;
+    method.method = KrylovMethod::gmres;
+    preconditioner.preconditioner = PreconditionerKind::none;
+    guarantee.guarantee = Guarantee::bound;
+    for (const SolveOptions& options : {method, preconditioner, guarantee})
+        EXPECT_TRUE(std::ranges::none_of(solve_by(a, b, options).report.attempts, &Attempt::least_squares));
+}
+
+/// Condition numbers beyond 1 / u of matrices that are not singular: x of before stays, and is called as good as rounding lets
+/// it be.
+// Promise: solve.hpp, "Else all goes on from the x of before"
+TEST(SingularSystems, AreNotWhatIsOnlyIllConditioned) {
+    const Eigen::MatrixXd left = Eigen::MatrixXd::Random(50, 50).householderQr().householderQ(),
+                          right = Eigen::MatrixXd::Random(50, 50).householderQr().householderQ();
+    Eigen::VectorXd values(50);
+    for (int i = 0; i < 50; ++i) values[i] = std::pow(10.0, -15.0 * i / 49);
+    const Eigen::MatrixXd dense = left * values.asDiagonal() * right.transpose();
+    std::vector<Entry<double>> entries;
+    for (std::int32_t i = 0; i < 50; ++i)
+        for (std::int32_t j = 0; j < 50; ++j) entries.push_back({i, j, dense(i, j)});
+    const auto a = csr_from_entries<double>(50, 50, entries);
+    const std::vector<double> b = random_vector<double>(50, 1);
+    const auto solved = solve_by(a, b, {});
+    EXPECT_THAT(solved.report.obstacle, HasSubstr("to round x to double precision changes b - A x"));
+    EXPECT_TRUE(std::ranges::any_of(solved.report.attempts, &Attempt::least_squares));
+    const auto by_factors = solve_by(a, b, {.preconditioner = PreconditionerKind::klu});
+    EXPECT_LE(solved.report.result().relative_residual, by_factors.report.result().relative_residual);
+}
+
+TEST(SingularSystems, NumberIterationsOnAndStopWhereTheCallbackWants) {
+    const CsrMatrix<double> a = normalised_laplacian(5000, 6);
+    const std::vector<double> b = random_vector<double>(5000, 3);
+    std::int64_t last = -1;
+    bool stops = false;
+    SolveOptions options;
+    options.iteration.callback = [&](const Iteration& iteration) {
+        EXPECT_EQ(iteration.number, last + 1);
+        last = iteration.number;
+        return !stops || last < 100;
+    };
+    const auto whole = solve_by(a, b, options);
+    EXPECT_EQ(last, whole.report.result().iterations);
+    const auto& results = whole.report.attempts.back().results;
+    EXPECT_GT(results.front().iterations, 10);
+    EXPECT_GT(last - results.front().iterations, 0);
+    stops = true;
+    last = -1;
+    EXPECT_EQ(solve_by(a, b, options).report.result().status, SolveStatus::iteration_limit);
+    EXPECT_EQ(last, 100);
+}
+
+/// A row without entries beside two rows that are one: what is left of b without that row is not solved by jacobi, and so
+/// nothing is said to be least.
+TEST(SingularSystems, AreNotSaidToBeSolvedAsFarAsCanBeWhereTheyAreNot) {
+    const auto a =
+        csr_from_entries<double>(4, 4, std::vector<Entry<double>>{{0, 0, 1}, {0, 1, 2}, {1, 0, 2}, {1, 1, 4}, {3, 3, 5}});
+    const std::vector<double> b{1, 3, 1, 1};
+    const auto solved = solve_by(a, b, {});
+    expect_least_squares(solved.report, std::sqrt((0.2 + 1) / 12));
+    EXPECT_NEAR(solved.x[1], 0.56, 1e-9);
+    const auto by_name = solve_by(a, b, {.preconditioner = PreconditionerKind::none});
+    EXPECT_NE(by_name.report.result().status, SolveStatus::converged);
+    EXPECT_THAT(by_name.report.obstacle, Not(HasSubstr("is least")));
+}
+
+}  // namespace
+}  // namespace solver
