@@ -116,14 +116,15 @@ struct SolveReport {
 /// `obstacle` says what is known of the reason. What nothing solved is tried by idr without a preconditioner at last, unless a
 /// method or a preconditioner is named.
 ///
-/// Least squares (least_squares.hpp) are looked for before the next attempt where A is singular, as its structure, complete
-/// factors or an x of which rounding leaves nothing tell: by the tolerance, in 10^4 steps at most and with factors that cost no
-/// more. They are looked for by a tolerance of 1024 unit roundoffs at most, in 200 steps more than there were iterations, where
-/// the residual stood still in an attempt. An x that solves the system is taken. Where b - A x stands at right angles to the
-/// columns of A and is longer than what rounding x makes of it, nothing solves the system to this precision: x is its least
-/// squares, even where the residual of an x that has grown beyond all measure was less, the status is `stagnated`, and
-/// `obstacle` says so. Else all goes on from the x of before; no more than a quarter of the iterations that were left are gone.
-/// None of this is done where a method, a preconditioner or a guarantee is asked for, or x_low.
+/// Least squares (least_squares.hpp) are looked for where A is singular, as its structure or complete factors tell and one more
+/// attempt has not solved the system, or where rounding leaves nothing of the x of complete factors: by the tolerance, in 1000
+/// steps at most and with factors that cost no more than 10^4. They are looked for by a tolerance of 1024 unit roundoffs at
+/// most, in 200 steps more than there were iterations, where the residual stood still in an attempt. An x that solves the
+/// system is taken. Where b - A x stands at right angles to the columns of A and is longer than what rounding x makes of it,
+/// nothing solves the system to this precision: x is its least squares, even where the residual of an x that has grown beyond
+/// all measure was less, the status is `stagnated`, and `obstacle` says so. Else all goes on from the x of before; no more than
+/// a quarter of the iterations that were left are gone. None of this is done where a method, a preconditioner or a guarantee is
+/// asked for, or x_low.
 ///
 /// The method, unless options.method says it, is bicgstab unless A is symmetric to the bit and the preconditioner is symmetric,
 /// too: then cg where the diagonal is positive, else minres. Where cg finds that A or M is not positive definite, the attempt

@@ -45,11 +45,13 @@ public:
     template <class System>
     void run(System& system, FallbackSchedule& schedule, MethodChoice& method, std::int64_t max_iterations) {
         std::vector<Attempt> judged;
+        bool was_singular = false;  // when the last attempt was chosen
         while (has_more_to_do(max_iterations)) {
             const std::optional<Candidate> candidate = schedule.next(judged);
-            find_least_squares_if_singular(system, !doubtful_.empty() || schedule.has_solution_for_some_b_only(judged),
-                                           max_iterations);
+            const bool is_singular = schedule.has_solution_for_some_b_only(judged);
+            find_least_squares_if_singular(system, is_singular && (was_singular || !candidate), max_iterations);
             if (!candidate || !has_more_to_do(max_iterations)) break;
+            was_singular = is_singular;
             attempt(system, *candidate, method, max_iterations);
             while (report_.attempts.back().repeated && has_more_to_do(max_iterations))
                 attempt(system, *candidate, method, max_iterations);
@@ -108,18 +110,21 @@ private:
 
     /// Where nothing solves the system an x of least residual is what iterations with A do not find. It is looked for once
     /// where the residual stood still, for about as long as the attempts so far and by a tolerance below which singular values
-    /// count as zero, about as pivots do (least_pivot_ratio); and once, as least_squares does, where A is known to be singular.
+    /// count as zero, about as pivots do (least_pivot_ratio); and once, as least_squares does, where A is known to be singular,
+    /// or rounding leaves nothing of x.
     template <class System>
     void find_least_squares_if_singular(System& system, bool is_singular, std::int64_t max_iterations) {
         if constexpr (has_least_squares<System>) {
-            constexpr std::int64_t some_steps = 200, many_steps = 10000;
-            constexpr double strict = 1024 * unit_roundoff<T>;
+            constexpr std::int64_t some_steps = 200, many_steps = 1000;
+            constexpr double cost_of_factors = 10000, strict = 1024 * unit_roundoff<T>;
             if (!may_be_least_squares() || left_.empty()) return;
             const double tolerance = options_.iteration.tolerance;
-            if (is_singular && !std::exchange(has_looked_at_singular_, true))
-                find_least_squares(system, many_steps, tolerance, max_iterations);
-            else if (!has_looked_at_singular_ && stood_still() && !std::exchange(has_looked_, true))
-                find_least_squares(system, most_used() + some_steps, std::min(tolerance, strict), max_iterations);
+            if ((is_singular || !doubtful_.empty()) && !std::exchange(has_looked_at_singular_, true)) {
+                find_least_squares(system, many_steps, cost_of_factors, tolerance, max_iterations);
+            } else if (!has_looked_at_singular_ && stood_still() && !std::exchange(has_looked_, true)) {
+                const std::int64_t steps = most_used() + some_steps;
+                find_least_squares(system, steps, static_cast<double>(steps), std::min(tolerance, strict), max_iterations);
+            }
             leave_doubtful();
         }
     }
@@ -132,7 +137,8 @@ private:
 
     /// Of a quarter of the iterations that are left. Where nothing is found, x and what is known of it stay.
     template <class System>
-    void find_least_squares(System& system, std::int64_t most_steps, double tolerance, std::int64_t max_iterations) {
+    void find_least_squares(System& system, std::int64_t most_steps, double cost_of_factors, double tolerance,
+                            std::int64_t max_iterations) {
         Attempt& attempt = report_.attempts.emplace_back();
         attempt.least_squares = true;
         attempt.columns = left_;
@@ -142,7 +148,7 @@ private:
         if (options.callback) options.callback = [&](const Iteration& iteration) { return goes_on(attempt, iteration); };
         const auto start = Clock::now();
         try {
-            auto [x, found] = system.least_squares(iterates_.chosen(left_), static_cast<double>(most_steps), options);
+            auto [x, found] = system.least_squares(iterates_.chosen(left_), cost_of_factors, options);
             attempt.preconditioner = found.front().preconditioner;
             attempt.factor_entries = found.front().factor_entries;
             for (std::size_t i = 0; i < found.size(); ++i)

@@ -71,7 +71,7 @@ void expect_least_squares(const SolveReport& report, double least) {
 }
 
 /// The large one shows at the first attempt that stands still, long before factors are made.
-// Promise: solve.hpp, "Least squares (least_squares.hpp) are looked for before the next attempt"
+// Promise: solve.hpp, "Least squares (least_squares.hpp) are looked for where A is singular"
 // Promise: solve.hpp, "They are looked for by a tolerance of 1024 unit roundoffs"
 // Promise: solve.hpp, "Where b - A x stands at right angles to the columns of A"
 // Promise: solve.hpp, "x holds the initial guess on entry and the best iterate found on return, or"
