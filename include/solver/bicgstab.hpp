@@ -24,8 +24,8 @@ using BicgstabOptions = KrylovOptions;
 /// In compensated and exact the residual is replaced by b - A x where the recursively updated one has drifted from it (van der
 /// Vorst, Ye, SIAM J. Sci. Comput. 22(3), 2000). In every mode convergence is claimed only on a true residual; where the
 /// updated one was wrong the iteration goes on from the true one. The true residual is also computed whenever the updated one
-/// has gained a factor 32; the best x seen, the initial guess included, is returned, and is where the iteration restarts after
-/// a breakdown. It ends as stagnated (breakdown, non_finite) once more than 12 true residuals in a row that should have halved
+/// has gained a factor 32; of the x whose true residual was computed, the initial guess included, the best is returned, and is
+/// where the iteration restarts after a breakdown. It ends as stagnated (breakdown, non_finite) once more than 12 true residuals in a row that should have halved
 /// (that followed a breakdown) did not. A zero right-hand side gives x = 0 after no iteration. Where
 /// ||b|| is below 2^-511 (floats 2^-63) and the residual of the guess is not, the iteration begins at 0.
 ///

@@ -226,6 +226,8 @@ def float_array(x: Any, name: str) -> np.ndarray:
         raise _core.NotSupported(f"{name} is complex, beside real numbers; make the matrix complex, sb.Matrix(A.astype(complex))")
     if array.size == 0 and dtype == object:
         return array.astype(np.float64)
+    if array.dtype == object and array.ndim == 0 and hasattr(array.item(), "toarray"):
+        raise _core.InvalidArgument(f"{name} is a sparse matrix, {type(array.item()).__name__}; expected a dense array, as its toarray() makes it")
     raise _core.InvalidArgument(f"{name} {_described(array)}; expected float64, float32, or integers that doubles can hold")
 
 

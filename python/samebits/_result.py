@@ -102,10 +102,10 @@ class Result:
     Attributes
     ----------
     x : ndarray
-        The solution, or the best iterate, where b lies and in an array of the same library. In single precision a sum of two floats, in double.
+        The solution, or the best iterate, or least squares where nothing solves a singular system, where b lies and in an array of the same library. In single precision a sum of two floats, in double.
     status : str
         'converged', 'iteration limit', 'breakdown', 'stagnated', 'non-finite', 'indefinite' (for 'cg' and 'minres' only), 'stopped' (by the
-        callback) or 'singular' (proven so for a guarantee, before any iteration). Of several columns the first one that did not converge.
+        callback), 'interrupted' (by Ctrl-C, in the ``result`` of the KeyboardInterrupt) or 'singular' (proven so for a guarantee, before any iteration). Of several columns the first one that did not converge.
     converged : bool
         Whether all columns did.
     iterations : int

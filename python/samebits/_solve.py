@@ -235,10 +235,12 @@ def _attempt(found: dict[str, Any]) -> Attempt:
     )
 
 
-def _status(column: dict[str, Any], proof: Proof | None, stopped: bool) -> str:
-    """How a column ended: an iteration limit is also told of one that the callback stopped, and of one that was not iterated."""
+def _status(column: dict[str, Any], proof: Proof | None, stopped: bool, raised: BaseException | None) -> str:
+    """How a column ended: an iteration limit is also told of one that was interrupted or stopped, and of one that was not iterated."""
     if column["status"] != "iteration limit":
         return column["status"]
+    if isinstance(raised, KeyboardInterrupt):
+        return "interrupted"
     if stopped:
         return "stopped"
     is_refuted = proof is not None and proof.status == "singular" and column["iterations"] == 0
@@ -283,7 +285,7 @@ def _run(
     columns, attempts, proofs, profile, obstacle, stopped, raised = found
     whole = x if low is None else place.cast(x, np.dtype(np.float64)) + low
     made: list[Any] = [Proof(**{**p, "bounds": np.frombuffer(p["bounds"])}) for p in proofs]
-    ended = [{**c, "status": _status(c, p, stopped)} for c, p in zip(columns, made or [None] * len(columns))]
+    ended = [{**c, "status": _status(c, p, stopped, raised)} for c, p in zip(columns, made or [None] * len(columns))]
     tried = [] if any(c["status"] == "singular" for c in ended) else [_attempt(a) for a in attempts]
     result = Result(place.shaped(whole, tuple(b.shape)), ended, tried, options["history"])
     result.obstacle, result.profile, result.proofs = obstacle, profile if attempts else "", made

@@ -60,7 +60,7 @@ REFUSED = {
     "integers that no double holds beside an integer": (lambda: sb.sum([2**63 + 1, -(2**63)]), "x has integers beyond 2\\^53"),
     "integers that no double holds beside a number": (lambda: sb.vdot([[2**53 + 1], [0.5]], [[1.0], [1.0]]), "x has integers beyond 2\\^53"),
     "integers that no double holds beside a complex number": (lambda: sb.norm((2**53 + 1, 1j)), "x has integers beyond 2\\^53"),
-    "a sparse matrix as a vector": (lambda: sb.sum(A), "x is of the type csr_array"),
+    "a sparse matrix as a vector": (lambda: sb.sum(A), "x is a sparse matrix, csr_array; expected a dense array"),
     "masked": (lambda: sb.sum(masked_values), "x is a masked array"),
     "the constant that is masked": (lambda: sb.sum(np.ma.masked), "x is a masked array"),
     "masked in a class of its own": (lambda: sb.norm(masked_values.view(OwnMaskedArray)), "x is a masked array"),

@@ -321,7 +321,7 @@ def test_ctrl_c_ends_soon_and_leaves_x():
             sb.solve(a, b, preconditioner="none", rtol=1e-15, maxiter=10**9, threads=1)
     assert time.perf_counter() - sent[0] < 0.1 + 0.4  # the second part for machines that do other things, too
     result = getattr(caught.value, "result", None)
-    assert result is None or result.x.shape == b.shape
+    assert result is None or (result.x.shape == b.shape and result.status == "interrupted")
 
 
 @pytest.mark.usefixtures("answers_ctrl_c")
