@@ -47,7 +47,7 @@ struct Attempt {
     /// By the next attempt, which is the same with minres or bicgstab: A or M was not positive definite, or cocg broke down.
     bool repeated = false;
     bool mixed = false;               ///< the iteration ran in single precision
-    bool least_squares = false;       ///< by LSMR (least_squares.hpp), whose preconditioner it tells; `method` says nothing
+    bool least_squares = false;       ///< by LSMR (least_squares.hpp), not by `method`
     std::string refusal;              ///< why it could not be made; empty where it was
     std::int64_t factor_entries = 0;  ///< of its factors, and their hash: equal hashes, equal bits
     std::uint64_t factor_hash = 0;
@@ -61,7 +61,7 @@ struct Attempt {
     double solve_seconds = 0;
 };
 
-/// "lsmr" of least squares, else the name of the method.
+/// Its method by name, which is lsmr of least squares.
 std::string_view method_name(const Attempt& attempt);
 
 struct SolveReport {
@@ -79,8 +79,8 @@ struct SolveReport {
     const SolutionProof& proof() const { return proofs.front(); }
 };
 
-/// Solves A x = b; x holds the initial guess on entry and the best iterate found on return, or, where nothing solves the system,
-/// least squares (below); x_low is as for bicgstab.
+/// Solves A x = b; x holds the initial guess on entry and the best iterate found on return, or, where nothing solves the
+/// system, least squares (below); x_low is as for bicgstab.
 ///
 /// With options.preconditioner, one attempt with that; what make_preconditioner throws is thrown.
 ///

@@ -338,6 +338,7 @@ def solve(
         Iterations of all attempts together.
     preconditioner : str or Preconditioner
         'auto' tries several, of growing strength; else the kind of a `Preconditioner`, or one that is made. None is 'none'.
+        With 'auto' here and in `method` x is least squares where A is singular and nothing solves the system.
     method : {'auto', 'bicgstab', 'cg', 'gmres', 'minres', 'idr', 'bicgstab2', 'cocg'}
         'cg', conjugate gradients, is for symmetric positive definite A and preconditioners, 'minres' for symmetric A, definite or not,
         and positive definite preconditioners, 'cocg' for complex ones that are their own transposes, the others for any. 'auto' takes 'cg' where A is symmetric with a positive diagonal and

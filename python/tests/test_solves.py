@@ -385,3 +385,11 @@ def test_scipys_names_of_a_are_taken():
     for solve in (sb.bicgstab, sb.cg, sb.gmres, sb.minres):
         assert solve(A=a, b=b)[1] == 0
     assert np.allclose(sb.lsmr(A=a, b=b, atol=1e-12, btol=1e-12).x, [1 / 11, 7 / 11])
+
+
+def test_least_squares_where_nothing_solves_a_singular_system():
+    a, b = np.array([[1.0, 2, 0, 0], [2, 4, 0, 0], [0, 0, 0, 0], [0, 0, 0, 5]]), np.array([1.0, 3, 1, 1])
+    with pytest.warns(sb.ConvergenceWarning, match="no x solves this system to that precision, and this one is its least squares"):
+        r = sb.solve(a, b)
+    assert r.x == pytest.approx([0.28, 0.56, 0, 0.2], abs=1e-9) and r.status == "stagnated"
+    assert r.attempts[-1].method == "lsmr" and r.residual == pytest.approx(np.linalg.norm(b - a @ r.x) / np.linalg.norm(b))

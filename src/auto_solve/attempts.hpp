@@ -35,8 +35,13 @@ namespace solver {
 template <class T>
 class Attempts {
 public:
-    Attempts(Iterates<T>& iterates, const SolveOptions& options)
-        : iterates_(iterates), options_(options), used_(iterates.columns()), stopped_(iterates.columns()) {
+    /// With least squares of what nothing solves, if wanted, where the choice of methods and preconditioners is automatic.
+    Attempts(Iterates<T>& iterates, const SolveOptions& options, bool wants_least_squares = false)
+        : iterates_(iterates),
+          options_(options),
+          used_(iterates.columns()),
+          stopped_(iterates.columns()),
+          may_be_least_squares_(wants_least_squares && !options.method && !options.preconditioner && !iterates.holds_pairs()) {
         report_.results.resize(iterates.columns());
         for (std::size_t j = 0; j < iterates.columns(); ++j) left_.push_back(static_cast<std::int64_t>(j));
     }
@@ -103,11 +108,6 @@ private:
         system.least_squares({}, 0.0, options);
     };
 
-    bool may_be_least_squares() const {
-        return !options_.method && !options_.preconditioner && options_.guarantee == Guarantee::none &&
-               !iterates_.holds_pairs();
-    }
-
     /// Where nothing solves the system an x of least residual is what iterations with A do not find. It is looked for once
     /// where the residual stood still, for about as long as the attempts so far and by a tolerance below which singular values
     /// count as zero, about as pivots do (least_pivot_ratio); and once, as least_squares does, where A is known to be singular,
@@ -117,7 +117,7 @@ private:
         if constexpr (has_least_squares<System>) {
             constexpr std::int64_t some_steps = 200, many_steps = 1000;
             constexpr double cost_of_factors = 10000, strict = 1024 * unit_roundoff<T>;
-            if (!may_be_least_squares() || left_.empty()) return;
+            if (!may_be_least_squares_ || left_.empty()) return;
             const double tolerance = options_.iteration.tolerance;
             if ((is_singular || !doubtful_.empty()) && !std::exchange(has_looked_at_singular_, true)) {
                 find_least_squares(system, many_steps, cost_of_factors, tolerance, max_iterations);
@@ -256,7 +256,7 @@ private:
         finish(attempt);
         if constexpr (!System::is_mixed)
             if (attempt.preconditioner == PreconditionerKind::klu)
-                leave_what_rounding_limits(system.preconditioner(), has_least_squares<System> && may_be_least_squares());
+                leave_what_rounding_limits(system.preconditioner(), has_least_squares<System> && may_be_least_squares_);
         for (const std::int64_t column : left_)
             iterates_.start_over_if_too_large(column, report_.results[column].relative_residual);
     }
@@ -404,6 +404,7 @@ private:
     bool has_looked_ = false, has_looked_at_singular_ = false;  ///< for least squares
     std::vector<std::int64_t> used_;                            ///< iterations of each column
     std::vector<bool> stopped_;                                 ///< columns, by the callback
+    bool may_be_least_squares_;
     bool has_begun_ = false;
     bool is_callers_turn_ = false;
 };

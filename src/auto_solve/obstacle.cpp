@@ -118,7 +118,7 @@ std::string obstacle_with_least_squares(std::string obstacle) {
     for (const std::string_view advice : {for_some_b, for_any_b}) replace(obstacle, advice, "");
     if (obstacle.empty()) obstacle = fmt::format("A is {}", nearly_singular);
     return obstacle +
-           "; nothing solves this system to that precision, and x is its least squares (as by lstsq, --least-squares)";
+           "; no x solves this system to that precision, and this one is its least squares (as by lstsq, --least-squares)";
 }
 
 std::string obstacle_of_nonsingular(std::string obstacle) {

@@ -121,9 +121,9 @@ void SystemSolver<T>::attempt_in(std::unique_ptr<System<T, V>>& system, Attempts
 }
 
 template <class T>
-SolveReport SystemSolver<T>::solve(std::vector<Unknown<T>> unknowns) {
+SolveReport SystemSolver<T>::attempt_all(std::vector<Unknown<T>> unknowns, bool wants_least_squares) {
     Iterates<T> iterates(a_, std::move(unknowns), options_.iteration);
-    Attempts<T> attempts(iterates, options_);
+    Attempts<T> attempts(iterates, options_, wants_least_squares);
     const std::int64_t limit = options_.iteration.max_iterations;
     if (options_.mixed) {
         if constexpr (!std::is_same_v<T, double>)
@@ -148,7 +148,7 @@ SolveReport SystemSolver<T>::solve(std::vector<Unknown<T>> unknowns) {
 template <class T>
 SolveReport SystemSolver<T>::solve_compatible_parts(std::vector<Unknown<T>> unknowns) {
     const CompatibleParts<T> parts(a_, facts(), unknowns, options_.iteration);
-    SolveReport report = solve(std::move(unknowns));
+    SolveReport report = attempt_all(std::move(unknowns), true);
     parts.tell(report);
     return report;
 }

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace solver {
@@ -28,9 +29,10 @@ public:
     SystemSolver(const SpmvPlan<T>& a, const SolveOptions& options) : a_(a), options_(options) {}
 
     /// Attempts along the schedule.
-    SolveReport solve(std::vector<Unknown<T>> unknowns);
+    SolveReport solve(std::vector<Unknown<T>> unknowns) { return attempt_all(std::move(unknowns), false); }
 
-    /// solve, of the compatible part of each b that has another one (compatible_part.hpp).
+    /// solve, of the compatible part of each b that has another one (compatible_part.hpp), with least squares of what nothing
+    /// solves.
     SolveReport solve_compatible_parts(std::vector<Unknown<T>> unknowns);
 
     /// Whether the last attempt of `solve` made iterations.
@@ -59,6 +61,8 @@ private:
 
     /// Of A; none where method and preconditioner are named.
     const MatrixFacts& facts();
+
+    SolveReport attempt_all(std::vector<Unknown<T>> unknowns, bool wants_least_squares);
 
     void remember(std::span<const Attempt> attempts);
 
