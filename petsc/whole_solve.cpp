@@ -38,6 +38,7 @@ private:
 
 solver::SolveOptions options_of_solve(const WholeSolveOptions& given, solver::Accuracy accuracy) {
     solver::SolveOptions options;
+    options.least_squares = false;  // what is not solved is of no use to PETSc, and ranks do not find them
     options.iteration.accuracy = accuracy;
     options.iteration.tolerance = given.tolerance;
     options.iteration.complex_scalars = numbers_are_complex;

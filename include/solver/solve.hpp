@@ -38,6 +38,7 @@ struct SolveOptions {
     PreconditionerOptions factors = {};
     Guarantee guarantee = Guarantee::none;  ///< what is to be proven of x (guarantee.hpp)
     bool mixed = false;  ///< double only: the iteration in single precision (see bicgstab), and in double where that fails
+    bool least_squares = true;  ///< false: none are looked for
 };
 
 /// One preconditioner that was tried.
@@ -117,14 +118,14 @@ struct SolveReport {
 /// method or a preconditioner is named.
 ///
 /// Least squares (least_squares.hpp) are looked for where A is singular, as its structure or complete factors tell and one more
-/// attempt has not solved the system, or where rounding leaves nothing of the x of complete factors: by the tolerance, in 1000
-/// steps at most and with factors that cost no more than 10^4. They are looked for by a tolerance of 1024 unit roundoffs at
-/// most, in 200 steps more than there were iterations, where the residual stood still in an attempt. An x that solves the
-/// system is taken. Where b - A x stands at right angles to the columns of A and is longer than what rounding x makes of it,
-/// nothing solves the system to this precision: x is its least squares, even where the residual of an x that has grown beyond
-/// all measure was less, the status is `stagnated`, and `obstacle` says so. Else all goes on from the x of before; no more than
-/// a quarter of the iterations that were left are gone. None of this is done where a method, a preconditioner or a guarantee is
-/// asked for, or x_low.
+/// attempt has not solved the system, or where rounding leaves nothing of the x of complete factors, in 500 steps at most and
+/// with factors that cost no more than 10^4. They are looked for, too, where the residual stood still in an attempt, in 200
+/// steps more than there were iterations. An x that solves the system is taken. Where what they leave of b stands at right
+/// angles to the columns of A but for 16 unit roundoffs, and is 32 sqrt(n) times what the tolerance allows and more than
+/// rounding x comes to, nothing solves the system to this precision: x is its least squares, even where the residual of an x
+/// that has grown beyond all measure was less, the status is `stagnated`, and `obstacle` says so. Else all goes on from the x
+/// of before; no more than a quarter of the iterations that were left are gone each time. None of this is done where a method,
+/// a preconditioner or a guarantee is asked for, or x_low.
 ///
 /// The method, unless options.method says it, is bicgstab unless A is symmetric to the bit and the preconditioner is symmetric,
 /// too: then cg where the diagonal is positive, else minres. Where cg finds that A or M is not positive definite, the attempt

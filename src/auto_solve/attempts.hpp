@@ -41,7 +41,8 @@ public:
           options_(options),
           used_(iterates.columns()),
           stopped_(iterates.columns()),
-          may_be_least_squares_(wants_least_squares && !options.method && !options.preconditioner && !iterates.holds_pairs()) {
+          may_be_least_squares_(wants_least_squares && options.least_squares && !options.method && !options.preconditioner &&
+                                !iterates.holds_pairs()) {
         report_.results.resize(iterates.columns());
         for (std::size_t j = 0; j < iterates.columns(); ++j) left_.push_back(static_cast<std::int64_t>(j));
     }
@@ -74,6 +75,7 @@ public:
     SolveReport report() {
         if (!has_begun_ && !report_.attempts.empty())
             throw InvalidArgument("solve: nothing could be tried; the last refusal was: " + report_.attempts.back().refusal);
+        leave_doubtful();
         for (std::size_t j = 0; j < report_.results.size(); ++j) {
             SolveResult& result = report_.results[j];
             result.status = status_of_all(result, stopped_[j]);
@@ -105,25 +107,23 @@ private:
 
     template <class System>
     static constexpr bool has_least_squares = requires(System& system, const KrylovOptions& options) {
-        system.least_squares({}, 0.0, options);
+        system.least_squares({}, {}, 0.0, options);
     };
 
     /// Where nothing solves the system an x of least residual is what iterations with A do not find. It is looked for once
-    /// where the residual stood still, for about as long as the attempts so far and by a tolerance below which singular values
-    /// count as zero, about as pivots do (least_pivot_ratio); and once, as least_squares does, where A is known to be singular,
-    /// or rounding leaves nothing of x.
+    /// where the residual stood still, for about as long as the attempts so far; and once where A is known to be singular, or
+    /// rounding leaves nothing of x.
     template <class System>
     void find_least_squares_if_singular(System& system, bool is_singular, std::int64_t max_iterations) {
         if constexpr (has_least_squares<System>) {
-            constexpr std::int64_t some_steps = 200, many_steps = 1000;
-            constexpr double cost_of_factors = 10000, strict = 1024 * unit_roundoff<T>;
+            constexpr std::int64_t some_steps = 200, many_steps = 500;
+            constexpr double cost_of_factors = 10000;
             if (!may_be_least_squares_ || left_.empty()) return;
-            const double tolerance = options_.iteration.tolerance;
             if ((is_singular || !doubtful_.empty()) && !std::exchange(has_looked_at_singular_, true)) {
-                find_least_squares(system, many_steps, cost_of_factors, tolerance, max_iterations);
+                find_least_squares(system, many_steps, cost_of_factors, max_iterations);
             } else if (!has_looked_at_singular_ && stood_still() && !std::exchange(has_looked_, true)) {
                 const std::int64_t steps = most_used() + some_steps;
-                find_least_squares(system, steps, static_cast<double>(steps), std::min(tolerance, strict), max_iterations);
+                find_least_squares(system, steps, static_cast<double>(steps), max_iterations);
             }
             leave_doubtful();
         }
@@ -137,52 +137,66 @@ private:
 
     /// Of a quarter of the iterations that are left. Where nothing is found, x and what is known of it stay.
     template <class System>
-    void find_least_squares(System& system, std::int64_t most_steps, double cost_of_factors, double tolerance,
-                            std::int64_t max_iterations) {
+    void find_least_squares(System& system, std::int64_t most_steps, double cost_of_factors, std::int64_t max_iterations) {
         Attempt& attempt = report_.attempts.emplace_back();
         attempt.least_squares = true;
         attempt.columns = left_;
         KrylovOptions options = options_.iteration;
-        options.tolerance = tolerance;
         options.max_iterations = std::min(most_steps, (max_iterations - most_used()) / 4);
         if (options.callback) options.callback = [&](const Iteration& iteration) { return goes_on(attempt, iteration); };
         const auto start = Clock::now();
+        const std::vector<std::int64_t> columns = left_;
+        const std::vector<SolveResult> before = has_begun_ ? report_.results : std::vector<SolveResult>();
+        std::vector<bool> is_taken;
         try {
-            auto [x, found] = system.least_squares(iterates_.chosen(left_), cost_of_factors, options);
-            attempt.preconditioner = found.front().preconditioner;
-            attempt.factor_entries = found.front().factor_entries;
-            for (std::size_t i = 0; i < found.size(); ++i)
-                attempt.results.push_back(judged(std::move(found[i]), x.column(static_cast<std::int64_t>(i)), left_[i]));
+            auto found = system.least_squares(iterates_.chosen(left_), iterates_.guesses(left_), cost_of_factors, options);
+            attempt.preconditioner = found.result(0).preconditioner;
+            attempt.factor_entries = found.result(0).factor_entries;
+            for (std::int64_t j = 0; j < found.columns(); ++j) is_taken.push_back(take(found, j, attempt));
         } catch (const Error& error) {
             if (is_callers_turn_) throw;
             attempt.refusal = error.what();
         }
         attempt.solve_seconds = seconds_since(start);
-        if (attempt.refusal.empty()) finish(attempt);
+        if (!attempt.refusal.empty()) return;
+        finish(attempt);
+        for (std::size_t i = 0; i < before.size() && i < columns.size(); ++i) {
+            const std::int64_t column = columns[i];
+            if (!is_taken[i]) restore(before[column], column);
+        }
     }
 
-    /// Takes an x that solves the system, or for which b - A x stands at right angles to all columns of A and is more than
-    /// rounding x comes to.
-    SolveResult judged(LeastSquaresResult found, std::span<T> x, std::int64_t column) {
-        SolveResult result;
-        result.status = found.status;
-        result.iterations = found.iterations;
-        result.restarts = found.restarts;
-        result.relative_residual = result.recursive_residual = found.relative_residual;
-        result.history = std::move(found.history);
-        iterates_.exchange(column, x);
-        const bool is_solution = found.relative_residual <= iterates_.tolerance(column);
-        const bool is_least =
-            !is_solution && found.status == SolveStatus::converged && found.relative_residual > iterates_.rounding(column);
+    /// Whether this solves the system, or nothing does.
+    template <class Found>
+    bool take(Found& found, std::int64_t j, Attempt& attempt) {
+        const LeastSquaresResult& of_found = found.result(j);
+        const std::int64_t column = left_[j];
+        const double tolerance = iterates_.tolerance(column);
+        SolveResult& result = attempt.results.emplace_back();
+        result.status = of_found.status == SolveStatus::converged ? SolveStatus::stagnated : of_found.status;
+        result.iterations = of_found.iterations;
+        result.restarts = of_found.restarts;
+        result.relative_residual = result.recursive_residual = of_found.relative_residual;
+        result.history = of_found.history;
+        iterates_.exchange(column, found.x(j));
+        const bool is_solution = of_found.relative_residual <= tolerance;
+        const bool is_least = !is_solution && found.is_least(j) && found.is_far_from(tolerance, j) &&
+                              of_found.relative_residual > iterates_.rounding(column);
         if (is_solution) result.status = SolveStatus::converged;
-        if (is_least) result.status = SolveStatus::stagnated;
         if (is_least) least_squares_.push_back(column);
-        if (is_solution || is_least) return result;
-        iterates_.keep_if_best(column, found.relative_residual);
-        iterates_.exchange(column, x);
-        if (has_begun_) result.relative_residual = report_.results[column].relative_residual;
-        if (has_begun_ && !stopped_[column]) result.status = report_.results[column].status;
-        return result;
+        if (is_solution || is_least) return true;
+        if (stopped_[column]) result.status = SolveStatus::iteration_limit;
+        iterates_.keep_if_best(column, of_found.relative_residual);
+        iterates_.exchange(column, found.x(j));
+        return false;
+    }
+
+    /// What was known of x, which is as it was.
+    void restore(const SolveResult& before, std::int64_t column) {
+        SolveResult& now = report_.results[column];
+        now.relative_residual = before.relative_residual;
+        now.recursive_residual = before.recursive_residual;
+        if (!stopped_[column]) now.status = before.status;
     }
 
     /// What rounding limits, though least squares did not show that nothing solves the system.

@@ -190,10 +190,10 @@ bool CompatibleParts<T>::is_image_of_constants(std::span<const T> b, double tole
 template <class T>
 void CompatibleParts<T>::tell(SolveReport& report) const {
     double largest_mean = 0;
-    bool is_solved = true;  // for b without what A cannot reach
+    const bool is_solved = std::ranges::all_of(  // for b without what A cannot reach
+        report.results, [](const SolveResult& result) { return result.status == SolveStatus::converged; });
     for (const Part& part : parts_) {
         SolveResult& result = report.results[part.column];
-        is_solved = is_solved && result.status == SolveStatus::converged;
         result.relative_residual = relative_residual(part.of_caller);
         if (result.relative_residual <= part.tolerance) continue;
         if (result.status == SolveStatus::converged) result.status = SolveStatus::stagnated;

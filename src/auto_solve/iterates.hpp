@@ -6,6 +6,7 @@
 #include "krylov/run.hpp"
 #include "solver/accuracy.hpp"
 #include "solver/cuda/memory.hpp"
+#include "solver/dense_matrix.hpp"
 #include "solver/device.hpp"
 #include "solver/numeric/rounding.hpp"
 #include "solver/preconditioner.hpp"
@@ -99,6 +100,14 @@ public:
         if (is_pair(column)) return;
         keep_if_best(column, residual);
         initial_[column].restore(unknowns_[column].x);
+    }
+
+    /// The initial guesses of these, in the host's memory.
+    DenseMatrix<T> guesses(std::span<const std::int64_t> columns) const {
+        DenseMatrix<T> x{a_.rows(), std::ssize(columns), {}};
+        x.values.resize(static_cast<std::size_t>(x.rows * x.columns));
+        for (std::int64_t j = 0; j < x.columns; ++j) initial_[columns[j]].restore(x.column(j));
+        return x;
     }
 
     /// The x of a column and another one, in the host's memory.

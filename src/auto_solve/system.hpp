@@ -3,8 +3,7 @@
 /// A with a preconditioner, ready to iterate.
 
 #include "auto_solve/empty_rows.hpp"
-#include "auto_solve/least_squares.hpp"
-#include "auto_solve/vector_copy.hpp"
+#include "auto_solve/least_squares_of_system.hpp"
 #include "krylov/run.hpp"
 #include "preconditioner/ilut.hpp"
 #include "preconditioner/klu.hpp"
@@ -95,27 +94,12 @@ public:
         return krylov_->run(method, *m_, unknowns, options, pauses);
     }
 
-    /// Least squares of all of these, each from its x, with factors that cost at most so many steps.
-    std::pair<DenseMatrix<T>, std::vector<LeastSquaresResult>> least_squares(std::span<const Unknown<T>> unknowns,
-                                                                             double most_steps,
-                                                                             const KrylovOptions& options) requires(!is_mixed) {
+    /// Least squares of all of these, each from a guess, with factors that cost at most so many steps; and then of what is left
+    /// of b, by a tolerance that shows A to be singular: see LeastSquares.
+    LeastSquares<T> least_squares(std::span<const Unknown<T>> unknowns, DenseMatrix<T> guesses, double most_steps,
+                                  const KrylovOptions& options) requires(!is_mixed) {
         tell("least squares");
-        CsrMatrix<T> rows_of_transpose;
-        if (a_.dense() == nullptr) rows_of_transpose = transpose(a_.matrix());
-        const SpmvPlan<T> transposed = a_.dense() != nullptr ? SpmvPlan<T>(a_.dense()->transposed(), a_.device())
-                                                             : SpmvPlan<T>(rows_of_transpose, a_.device());
-        const auto columns = std::ssize(unknowns);
-        DenseMatrix<T> b{a_.rows(), columns, {}}, x{a_.rows(), columns, {}};
-        const auto append = [&](DenseMatrix<T>& to, std::span<const T> vector, bool on_device) {
-            const std::vector<T> here = fetched(vector, a_.device(), on_device);
-            to.values.insert(to.values.end(), here.begin(), here.end());
-        };
-        for (const Unknown<T>& unknown : unknowns) {
-            append(b, unknown.b, unknown.on_device);
-            append(x, unknown.x, unknown.on_device);
-        }
-        auto results = least_squares_within<T>(most_steps, a_, transposed, b, x, {options, options_.factors.memory_limit});
-        return {std::move(x), std::move(results)};
+        return LeastSquares<T>(a_, unknowns, std::move(guesses), most_steps, options, options_.factors.memory_limit);
     }
 
 private:

@@ -151,8 +151,15 @@ bool Run::is_refuted() const {
 }
 
 std::string_view method_name(const Run& run) {
-    if (run.normal_residual || run.report.attempts.back().least_squares) return "LSMR";
-    switch (run.report.attempts.back().method) {
+    if (run.normal_residual) return "LSMR";
+    auto last = run.report.attempts.rbegin();  // whose x this is
+    const auto is_dropped = [&](const Attempt& attempt) {
+        return attempt.least_squares && (attempt.results.empty() || attempt.results.front().relative_residual !=
+                                                                        run.report.results.front().relative_residual);
+    };
+    while (is_dropped(*last) && last + 1 != run.report.attempts.rend()) ++last;
+    if (last->least_squares) return "LSMR";
+    switch (last->method) {
         case KrylovMethod::bicgstab:
             return "BiCGStab";
         case KrylovMethod::cg:
