@@ -38,7 +38,7 @@ struct SolveOptions {
     PreconditionerOptions factors = {};
     Guarantee guarantee = Guarantee::none;  ///< what is to be proven of x (guarantee.hpp)
     bool mixed = false;  ///< double only: the iteration in single precision (see bicgstab), and in double where that fails
-    bool least_squares = true;  ///< false: none are looked for
+    bool least_squares = true;  ///< where nothing solves a singular system (see solve); false: none are looked for
 };
 
 /// One preconditioner that was tried.

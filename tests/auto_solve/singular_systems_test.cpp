@@ -125,7 +125,36 @@ TEST(SingularSystems, AreSolvedWhereTheyCanBe) {
     EXPECT_THAT(report.obstacle, HasSubstr("this one is its least squares"));
 }
 
-// Promise: solve.hpp, "false: none are looked for"
+/// Some ones a row and some rows twice: factors break down, and BiCGStab does, too.
+// Promise: solve.hpp, "What nothing solved is tried by idr without a preconditioner at last"
+TEST(SingularSystems, OfConsistentEquationsAreSolvedByLeastSquaresOrByIdrAtLast) {
+    std::int64_t at_last = 0, by_least_squares = 0;
+    for (std::uint32_t seed = 1; seed <= 40; ++seed) {
+        std::mt19937 random(seed);
+        constexpr std::int32_t n = 60;
+        std::vector<Entry<double>> entries;
+        for (std::int32_t i = 0; i < n; ++i) {
+            const std::int32_t like = i % 10 == 9 ? i - 5 : i;  // rows 10 k + 9 and 10 k + 4 are the same
+            std::mt19937 of_row(1000 * seed + static_cast<std::uint32_t>(like));
+            for (int k = 0; k < 5; ++k) entries.push_back({i, static_cast<std::int32_t>(of_row() % n), 1});
+        }
+        const CsrMatrix<double> a = csr_from_entries<double>(n, n, entries);
+        const std::vector<double> b = image_of_ones(a);
+        const auto [report, x] = solve_by(a, b, {});
+        EXPECT_EQ(report.results.front().status, SolveStatus::converged) << seed;
+        EXPECT_LE(true_residual(a, b, x), 1.000001e-10) << seed;
+        by_least_squares += report.attempts.back().least_squares;
+
+        std::vector<double> high(b.size()), low(b.size());  // a pair, of which there are no least squares
+        const SolveReport of_pair = solve<double>(SpmvPlan<double>(a, Device::cpu(1)), b, high, low);
+        EXPECT_TRUE(std::ranges::none_of(of_pair.attempts, &Attempt::least_squares)) << seed;
+        at_last += of_pair.attempts.back().method == KrylovMethod::idr && of_pair.result().status == SolveStatus::converged;
+    }
+    EXPECT_GT(at_last, 0);
+    EXPECT_GT(by_least_squares, 0);
+}
+
+// Promise: solve.hpp, "where nothing solves a singular system"
 // Promise: solve.hpp, "None of this is done where a method, a preconditioner or a guarantee is asked for, or x_low"
 TEST(SingularSystems, HaveNoLeastSquaresWhereSomethingElseIsAskedFor) {
     const CsrMatrix<double> a = matrix_of_rank(7, 10, 10, 1);
