@@ -11,6 +11,7 @@ struct FactsOnDevice {
     RowFacts rows;
     bool is_sorted = false;             ///< the columns of each row rise
     bool is_symmetric = false;          ///< every a_ij is stored as a_ji too, with an equal value, in rows that are sorted
+    bool is_nearly_symmetric = false;   ///< with the value of OwnTranspose::of_rounded_reals
     bool is_complex_symmetric = false;  ///< with the value of OwnTranspose::of_complex_numbers
 };
 

@@ -287,7 +287,7 @@ bool CudaPlace::has_sorted_rows(const View<T>&) const {
     built_without_cuda();
 }
 template <class T>
-bool CudaPlace::is_symmetric(const View<T>&) const {
+bool CudaPlace::is_symmetric(const View<T>&, OwnTranspose) const {
     built_without_cuda();
 }
 template <class T>
@@ -357,8 +357,8 @@ DeviceArray<V> CudaPlace::rounded(const DeviceArray<double>&) const {
 }
 template bool CudaPlace::has_sorted_rows(const View<float>&) const;
 template bool CudaPlace::has_sorted_rows(const View<double>&) const;
-template bool CudaPlace::is_symmetric(const View<float>&) const;
-template bool CudaPlace::is_symmetric(const View<double>&) const;
+template bool CudaPlace::is_symmetric(const View<float>&, OwnTranspose) const;
+template bool CudaPlace::is_symmetric(const View<double>&, OwnTranspose) const;
 template int CudaPlace::unknowns_per_node(const View<float>&) const;
 template int CudaPlace::unknowns_per_node(const View<double>&) const;
 template DeviceMatrix<float> CudaPlace::symmetric_magnitudes(const View<float>&, const View<float>&) const;
@@ -372,6 +372,7 @@ template DeviceArray<double> CudaPlace::inverse_diagonal<float>(const View<doubl
 template DeviceArray<double> CudaPlace::inverse_diagonal<double>(const View<double>&, std::int64_t&) const;
 template DeviceMatrix<float> CudaPlace::rounded<float>(const View<float>&) const;
 template DeviceMatrix<float> CudaPlace::rounded<float>(const View<double>&) const;
+template DeviceMatrix<double> CudaPlace::rounded<double>(const View<float>&) const;
 template DeviceMatrix<double> CudaPlace::rounded<double>(const View<double>&) const;
 template DeviceArray<float> CudaPlace::rounded<float>(const DeviceArray<double>&) const;
 template DeviceArray<double> CudaPlace::rounded<double>(const DeviceArray<double>&) const;

@@ -127,11 +127,11 @@ struct SolveReport {
 /// of before; no more than a quarter of the iterations that were left are gone each time. None of this is done where a method,
 /// a preconditioner or a guarantee is asked for, or x_low.
 ///
-/// The method, unless options.method says it, is bicgstab unless A is symmetric to the bit and the preconditioner is symmetric,
-/// too: then cg where the diagonal is positive, else minres. Where cg finds that A or M is not positive definite, the attempt
-/// is repeated with minres, and where minres finds that M is not with bicgstab, which then stays the method. With complex
-/// scalars it is cocg where A and the preconditioner are their own transposes, and after a breakdown bicgstab. With schur it is
-/// idr.
+/// The method, unless options.method says it, is bicgstab unless A and the preconditioner are symmetric, A but for 128 unit
+/// roundoffs of every entry: then cg where the diagonal is positive, else minres. Where cg finds that A or M is not positive
+/// definite, the attempt is repeated with minres, and where minres finds that M is not with bicgstab, which then stays the
+/// method. With complex scalars it is cocg where A and the preconditioner are their own transposes, and after a breakdown
+/// bicgstab. With schur it is idr.
 ///
 /// Mixed: the attempts are made in single precision, with half of the iterations, rounded up, at most. Where a system is too
 /// ill-conditioned for that, or has entries beyond the range of single, what was reached is handed on to attempts in double, so

@@ -2,6 +2,7 @@
 
 /// The steps by which levels of multigrid are made, on a CUDA device and with the bits of the processor.
 
+#include "core/row_facts.hpp"
 #include "multigrid/device_matrix.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/device.hpp"
@@ -46,7 +47,7 @@ public:
     bool suits_cycle_in_floats(const View<double>& a) const;
     bool suits_cycle_in_floats(const View<float>&) const { return true; }
     template <class T>
-    bool is_symmetric(const View<T>& a) const;
+    bool is_symmetric(const View<T>& a, OwnTranspose kind) const;
     template <class T>
     int unknowns_per_node(const View<T>& a) const;
     Space space(int unknowns_per_node, int dimension, std::span<const double> vectors) const;

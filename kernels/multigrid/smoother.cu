@@ -211,6 +211,7 @@ template DeviceArray<double> CudaPlace::inverse_diagonal<float>(const View<doubl
 template DeviceArray<double> CudaPlace::inverse_diagonal<double>(const View<double>&, std::int64_t&) const;
 template DeviceMatrix<float> CudaPlace::rounded<float>(const View<float>&) const;
 template DeviceMatrix<float> CudaPlace::rounded<float>(const View<double>&) const;
+template DeviceMatrix<double> CudaPlace::rounded<double>(const View<float>&) const;
 template DeviceMatrix<double> CudaPlace::rounded<double>(const View<double>&) const;
 template DeviceArray<float> CudaPlace::rounded<float>(const DeviceArray<double>&) const;
 template DeviceArray<double> CudaPlace::rounded<double>(const DeviceArray<double>&) const;

@@ -35,7 +35,7 @@ bool CudaPlace::suits_cycle_in_floats(const View<double>& a) const {
 /// Each entry below the diagonal is looked for first as far from the end of its column's row as it is from the beginning of its
 /// own, which is where regular grids have it.
 template <class T>
-bool CudaPlace::is_symmetric(const View<T>& a) const {
+bool CudaPlace::is_symmetric(const View<T>& a, OwnTranspose kind) const {
     const CurrentDevice current(device_);
     const Counter asymmetric(device_, 0, stream_), lower_less_upper(device_, 0, stream_);
     Count *const found = asymmetric.get(), *const sum = lower_less_upper.get();
@@ -49,8 +49,8 @@ bool CudaPlace::is_symmetric(const View<T>& a) const {
             const std::int64_t begin = a.row_offsets[j], guess = a.row_offsets[j + 1] - 1 - (k - first);
             const bool is_there = guess >= begin && a.column_indices[guess] == i;
             const std::int64_t mirrored = is_there ? guess : amg::place_in_row(a, j, i);
-            if (mirrored == a.row_offsets[j + 1] || a.column_indices[mirrored] != i || a.values[mirrored] != a.values[k])
-                *found = 1;
+            const bool is_stored = mirrored < a.row_offsets[j + 1] && a.column_indices[mirrored] == i;
+            if (!is_stored || !is_mirrored(kind, i, j, a.values[k], a.values[mirrored])) *found = 1;
         }
         if (difference != 0) atomicAdd(sum, static_cast<Count>(difference));
     });
@@ -204,8 +204,8 @@ DeviceGraph CudaPlace::strong_connections(const View<T>& magnitudes, double thet
 
 template bool CudaPlace::has_sorted_rows(const View<float>&) const;
 template bool CudaPlace::has_sorted_rows(const View<double>&) const;
-template bool CudaPlace::is_symmetric(const View<float>&) const;
-template bool CudaPlace::is_symmetric(const View<double>&) const;
+template bool CudaPlace::is_symmetric(const View<float>&, OwnTranspose) const;
+template bool CudaPlace::is_symmetric(const View<double>&, OwnTranspose) const;
 template int CudaPlace::unknowns_per_node(const View<float>&) const;
 template int CudaPlace::unknowns_per_node(const View<double>&) const;
 template DeviceMatrix<float> CudaPlace::symmetric_magnitudes(const View<float>&, const View<float>&) const;

@@ -12,7 +12,7 @@ constexpr int facts_threads = 256;
 struct Found {
     unsigned long long nonzeros, balanced_rows, zero_sums, empty_rows;
     unsigned positive_sums, negative_sums, not_finite, zeros_on_diagonal, not_positive, not_sorted, not_symmetric,
-        not_complex_symmetric;
+        not_nearly_symmetric, not_complex_symmetric;
     unsigned long long lower_less_upper;  ///< entries below the diagonal less those above, modulo 2^64
 };
 
@@ -97,24 +97,26 @@ __global__ void find_asymmetry(DeviceCsrView<T> a, Found* found) {
     const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * facts_threads;
     const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * facts_threads + threadIdx.x) / warp_size * warp_size;
     std::int64_t difference = 0;
-    bool not_symmetric = false, not_complex_symmetric = false;
+    bool not_symmetric = false, not_nearly_symmetric = false, not_complex_symmetric = false;
     const auto look = [&](std::int64_t row, std::int64_t k) {
         const std::int32_t column = a.column_indices[k];
         difference += column < row ? 1 : column > row ? -1 : 0;
         if (column >= row) return;
         const std::int64_t mirrored = place_of(a, column, row);
         const auto has_value = [&](OwnTranspose kind) {
-            return mirrored >= 0 && a.values[mirrored] == mirrored_value(kind, row, column, a.values[k]);
+            return mirrored >= 0 && is_mirrored(kind, row, column, a.values[k], a.values[mirrored]);
         };
         not_symmetric = not_symmetric || !has_value(OwnTranspose::of_reals);
+        not_nearly_symmetric = not_nearly_symmetric || !has_value(OwnTranspose::of_rounded_reals);
         not_complex_symmetric = not_complex_symmetric || !has_value(OwnTranspose::of_complex_numbers);
     };
     const volatile Found& known = *found;
     for (std::int64_t row = first; row < a.rows; row += step) {
-        const bool is_decided = known.not_symmetric != 0 && known.not_complex_symmetric != 0;
+        const bool is_decided = known.not_nearly_symmetric != 0 && known.not_complex_symmetric != 0;
         if (__any_sync(~0u, is_decided)) break;  // by the whole warp
         for_each_entry(a, row, look);
         note(found->not_symmetric, not_symmetric && known.not_symmetric == 0);
+        note(found->not_nearly_symmetric, not_nearly_symmetric && known.not_nearly_symmetric == 0);
         note(found->not_complex_symmetric, not_complex_symmetric && known.not_complex_symmetric == 0);
     }
     add(found->lower_less_upper, difference);
@@ -178,6 +180,7 @@ FactsOnDevice facts_of(const DeviceCsrView<T>& a, T* norms, Stream stream) {
              .positive_diagonal = found.not_positive == 0},
             found.not_sorted == 0,
             may_be && found.not_symmetric == 0,
+            may_be && found.not_nearly_symmetric == 0,
             may_be && found.not_complex_symmetric == 0};
 }
 

@@ -4,6 +4,7 @@
 #include "core/floating_point_guard.hpp"
 #include "core/hash.hpp"
 #include "core/multigrid/scale.hpp"
+#include "core/row_facts.hpp"
 #include "multigrid.hpp"
 #include "numbers.hpp"
 #include "place.hpp"
@@ -127,7 +128,11 @@ Finest finest_of(const Ranks& ranks, RankMatrix<double> a, const RankMultigridOp
     const int unknowns = options.unknowns_per_node > 0 ? options.unknowns_per_node : place.unknowns_per_node(a.view());
     const Layout layout = a.layout, aligned = layout.aligned(unknowns);
     Finest finest{std::move(a), false, {}};
-    finest.is_symmetric = place.is_symmetric(finest.a.view());
+    finest.is_symmetric = place.is_symmetric(finest.a.view(), solver::OwnTranspose::of_reals);
+    if (!finest.is_symmetric && place.is_symmetric(finest.a.view(), solver::OwnTranspose::of_rounded_reals)) {
+        place.mirror_upper_triangle(finest.a);
+        finest.is_symmetric = true;
+    }
     if (!ranks.all(layout == aligned)) {
         std::vector<std::int32_t> rows(static_cast<std::size_t>(aligned.own()));
         std::iota(rows.begin(), rows.end(), static_cast<std::int32_t>(aligned.begin()));

@@ -110,9 +110,8 @@ bool RankPlace::is_symmetric(const View<double>& a, solver::OwnTranspose kind) c
             lower_less_upper += j < i ? 1 : j > i ? -1 : 0;
             if (j >= i || !symmetric) continue;
             const std::int64_t mirrored = solver::cpu::place_in_row(view, j, i, k - first);
-            const double expected =
-                solver::mirrored_value(kind, a->halo->global(static_cast<std::int32_t>(i)), a->halo->global(j), view.values[k]);
-            symmetric = mirrored >= 0 && view.values[mirrored] == expected;
+            symmetric = mirrored >= 0 && solver::is_mirrored(kind, a->halo->global(static_cast<std::int32_t>(i)),
+                                                             a->halo->global(j), view.values[k], view.values[mirrored]);
         }
     });
     return ranks_.sum(lower_less_upper) == 0 && ranks_.all(symmetric);

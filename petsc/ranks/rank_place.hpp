@@ -88,7 +88,7 @@ public:
         return a->entries;
     }
     bool suits_cycle_in_floats(const View<double>& a) const;
-    bool is_symmetric(const View<double>& a, solver::OwnTranspose kind = solver::OwnTranspose::of_reals) const;
+    bool is_symmetric(const View<double>& a, solver::OwnTranspose kind) const;
     int unknowns_per_node(const View<double>& a) const;
 
     /// 1 / a_ii of this rank's rows, and the first row of all that a smoother in V cannot divide by; a.rows if there is none.

@@ -58,7 +58,9 @@ solver::MatrixFacts facts_of(const Ranks& ranks, const RankMatrix<double>& a) {
     facts.positive_diagonal = ranks.all(facts.positive_diagonal);
     facts.empty_rows = ranks.sum(facts.empty_rows);
     facts.count_empty_rows_as_zeros();
-    facts.is_symmetric = facts.is_finite && RankPlace(ranks).is_symmetric(a.view());
+    facts.is_symmetric = facts.is_finite && RankPlace(ranks).is_symmetric(a.view(), OwnTranspose::of_reals);
+    facts.is_nearly_symmetric =
+        facts.is_symmetric || (facts.is_finite && RankPlace(ranks).is_symmetric(a.view(), OwnTranspose::of_rounded_reals));
     facts.is_complex_symmetric =
         numbers_are_complex && facts.is_finite && RankPlace(ranks).is_symmetric(a.view(), OwnTranspose::of_complex_numbers);
     return facts;

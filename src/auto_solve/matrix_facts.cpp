@@ -50,7 +50,7 @@ bool has_symmetry(const DenseView<T>& a, OwnTranspose kind, const Device& device
             for (std::int64_t column = 0; column <= row && is_symmetric.load(std::memory_order_relaxed); column += tile)
                 for (std::int64_t i = row; i < std::min(row + tile, a.rows); ++i)
                     for (std::int64_t j = column; j < std::min(column + tile, i); ++j)
-                        if (element(j, i) != mirrored_value(kind, i, j, element(i, j))) is_symmetric = false;
+                        if (!is_mirrored(kind, i, j, element(i, j), element(j, i))) is_symmetric = false;
     });
     return is_symmetric;
 }
@@ -58,6 +58,7 @@ bool has_symmetry(const DenseView<T>& a, OwnTranspose kind, const Device& device
 template <class T>
 void look_for_symmetry_in_sorted_rows(MatrixFacts& facts, const CsrView<T>& a, const Device& device) {
     facts.is_symmetric = cpu::has_symmetry(a, OwnTranspose::of_reals, device);
+    facts.is_nearly_symmetric = facts.is_symmetric || cpu::has_symmetry(a, OwnTranspose::of_rounded_reals, device);
     facts.is_complex_symmetric = cpu::has_symmetry(a, OwnTranspose::of_complex_numbers, device);
 }
 
@@ -96,6 +97,7 @@ MatrixFacts facts_of_dense(const DenseView<T>& a, const Device& device) {
                       a.rows};
     const bool may_be = facts.is_finite && a.rows == a.columns;
     facts.is_symmetric = may_be && has_symmetry(a, OwnTranspose::of_reals, device);
+    facts.is_nearly_symmetric = facts.is_symmetric || (may_be && has_symmetry(a, OwnTranspose::of_rounded_reals, device));
     facts.is_complex_symmetric = may_be && has_symmetry(a, OwnTranspose::of_complex_numbers, device);
     return facts;
 }
@@ -107,6 +109,7 @@ MatrixFacts facts_on_device(const SpmvPlan<T>& a) {
     MatrixFacts facts{found.rows, a.rows()};
     facts.nonzeros = a.on_device()->stored_entries();
     facts.is_symmetric = facts.is_finite && found.is_symmetric;
+    facts.is_nearly_symmetric = facts.is_finite && found.is_nearly_symmetric;
     facts.is_complex_symmetric = facts.is_finite && found.is_complex_symmetric;
     if (facts.is_finite && a.rows() == a.columns() && !found.is_sorted)
         look_for_symmetry(facts, a.matrix(), Device::cpu(a.device().threads()));

@@ -13,6 +13,7 @@ namespace solver {
 struct MatrixFacts : RowFacts {
     std::int64_t rows = 0;
     bool is_symmetric = false;          ///< to the bit, pattern and values
+    bool is_nearly_symmetric = false;   ///< but for rounding (is_mirrored)
     bool is_complex_symmetric = false;  ///< the real form of a complex matrix that is its own transpose, to the bit
 
     /// As where the diagonal alone is missing: what takes this matrix does not set them aside.

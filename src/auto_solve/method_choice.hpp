@@ -46,7 +46,7 @@ public:
 
 private:
     static KrylovMethod best_of(const MatrixFacts& facts, bool complex_scalars) {
-        if (facts.is_symmetric) return facts.positive_diagonal ? KrylovMethod::cg : KrylovMethod::minres;
+        if (facts.is_nearly_symmetric) return facts.positive_diagonal ? KrylovMethod::cg : KrylovMethod::minres;
         return complex_scalars && facts.is_complex_symmetric ? KrylovMethod::cocg : KrylovMethod::bicgstab;
     }
 

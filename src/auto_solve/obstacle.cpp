@@ -60,7 +60,7 @@ std::string unsymmetric(const SpmvPlan<T>& a, std::span<const Attempt> attempts,
     if (!is_cocg && method != KrylovMethod::cg && method != KrylovMethod::minres) return "";
     const MatrixFacts facts = facts_of(a);
     const OwnTranspose kind = is_cocg && is_complex ? OwnTranspose::of_complex_numbers : OwnTranspose::of_reals;
-    const bool is_suited = kind == OwnTranspose::of_reals ? facts.is_symmetric : facts.is_complex_symmetric;
+    const bool is_suited = kind == OwnTranspose::of_reals ? facts.is_nearly_symmetric : facts.is_complex_symmetric;
     if (!facts.is_finite || is_suited) return "";
     const std::string_view wanted = !is_complex ? "symmetric" : is_cocg ? "its own transpose" : "Hermitian";
     return fmt::format("A is not {}, as {} needs it; gmres, idr and bicgstab take any", wanted, to_string(method));

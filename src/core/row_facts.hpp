@@ -8,14 +8,20 @@
 
 namespace solver {
 
-/// Kinds of matrices that are their own transposes: real ones, and real forms (complex.hpp) of complex ones.
-enum class OwnTranspose { of_reals, of_complex_numbers };
+/// Kinds of matrices that are their own transposes: real ones, to the bit or but for rounding, and real forms (complex.hpp) of
+/// complex ones.
+enum class OwnTranspose { of_reals, of_rounded_reals, of_complex_numbers };
 
-/// a_ji where a_ij is `value`. A real form K of a complex A with A^T = A: those rows of K negated that make imaginary parts, it
-/// is symmetric.
+/// Whether a_ij and a_ji are as this kind has them. A real form K of a complex A with A^T = A: those rows of K negated that
+/// make imaginary parts, it is symmetric. Rounding leaves 2^7 unit roundoffs, as of an element matrix added up in other orders.
 template <class T>
-SOLVER_HD constexpr T mirrored_value(OwnTranspose kind, std::int64_t i, std::int64_t j, T value) noexcept {
-    return kind == OwnTranspose::of_complex_numbers && (i + j) % 2 != 0 ? -value : value;
+SOLVER_HD bool is_mirrored(OwnTranspose kind, std::int64_t i, std::int64_t j, T value, T mirrored) noexcept {
+    constexpr T some_roundings = 128 * unit_roundoff<T>;
+    if (kind == OwnTranspose::of_complex_numbers && (i + j) % 2 != 0) return mirrored == -value;
+    if (mirrored == value) return true;
+    if (kind != OwnTranspose::of_rounded_reals) return false;
+    const T size = magnitude(value) > magnitude(mirrored) ? magnitude(value) : magnitude(mirrored);
+    return magnitude(add_rn(value, -mirrored)) <= mul_rn(some_roundings, size);
 }
 
 /// Of any rows, an empty set at first; merged in any order.

@@ -24,7 +24,7 @@ std::int64_t place_in_row(const CsrView<T>& a, std::int64_t j, std::int64_t i, s
     return found < columns + end && *found == i ? found - columns : -1;
 }
 
-/// Whether every a_ij is stored as a_ji too, with the bits that the kind of symmetry asks for. Rows are sorted.
+/// Whether every a_ij is stored as a_ji too, with a value that the kind of symmetry asks for. Rows are sorted.
 template <class T>
 bool has_symmetry(const CsrView<T>& a, OwnTranspose kind, const Device& device) {
     std::atomic<bool> symmetric{true};
@@ -37,7 +37,7 @@ bool has_symmetry(const CsrView<T>& a, OwnTranspose kind, const Device& device) 
                 difference += j < i ? 1 : j > i ? -1 : 0;
                 if (j >= i) continue;
                 const std::int64_t mirrored = place_in_row(a, j, i, k - first);
-                if (mirrored < 0 || a.values[mirrored] != mirrored_value(kind, i, j, a.values[k])) symmetric = false;
+                if (mirrored < 0 || !is_mirrored(kind, i, j, a.values[k], a.values[mirrored])) symmetric = false;
             }
         lower_less_upper += difference;
     });

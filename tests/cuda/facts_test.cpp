@@ -12,6 +12,7 @@
 #include "solver/csr_matrix.hpp"
 #include "solver/cuda.hpp"
 #include "support/empty_rows.hpp"
+#include "support/nearly_symmetric.hpp"
 #include "support/on_cuda.hpp"
 
 #include <gtest/gtest.h>
@@ -72,6 +73,7 @@ protected:
         EXPECT_EQ(found.negative_sums, expected.negative_sums) << what;
         EXPECT_EQ(found.positive_diagonal, expected.positive_diagonal) << what;
         EXPECT_EQ(found.is_symmetric, expected.is_symmetric) << what;
+        EXPECT_EQ(found.is_nearly_symmetric, expected.is_nearly_symmetric) << what;
         EXPECT_EQ(found.is_complex_symmetric, expected.is_complex_symmetric) << what;
 
         std::vector<double> norms(static_cast<std::size_t>(a.columns));
@@ -85,6 +87,7 @@ protected:
 TEST_F(CudaMatrixFacts, AreThoseOfTheProcessor) {
     expect_as_on_the_processor(random_square(50'000, true), "symmetric");
     expect_as_on_the_processor(random_square(50'000, false), "not symmetric");
+    expect_as_on_the_processor(solver::testing::scaled_from_both_sides(random_square(50'000, true)), "but for rounding");
     expect_as_on_the_processor(testing::with_points_apart<double>(120, 0, 3), "rows and columns without entries");
     expect_as_on_the_processor({2, 2, {0, 2, 2}, {0, 1}, {1, 1}}, "a row without entries");
     expect_as_on_the_processor({3, 3, {0, 0, 0, 0}, {}, {}}, "no entries");

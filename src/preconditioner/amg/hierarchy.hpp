@@ -19,7 +19,7 @@ namespace solver::amg {
 template <class V, class Memory = OnHost>
 struct Hierarchy : Levels<V, Memory> {
     std::vector<LevelSummary> summary;
-    bool is_symmetric = false;  ///< A is, to the bit, so the cycle is a symmetric operator
+    bool is_symmetric = false;  ///< A is, but for rounding, so the cycle is a symmetric operator
 
     std::int64_t entries() const;                                   ///< of all matrices but A
     std::uint64_t hash(const typename Memory::Place& place) const;  ///< of all bits; the same in all places

@@ -5,6 +5,7 @@
 #include "core/huge_pages.hpp"
 #include "core/matrix_hash.hpp"
 #include "core/multigrid/level.hpp"
+#include "core/row_facts.hpp"
 #include "core/thread_pool.hpp"
 #include "cpu/elementwise.hpp"
 #include "cpu/symmetry.hpp"
@@ -52,8 +53,8 @@ public:
         return a.nonzeros();
     }
     template <class T>
-    bool is_symmetric(const CsrView<T>& a) const {
-        return cpu::is_symmetric(a, device_);
+    bool is_symmetric(const CsrView<T>& a, OwnTranspose kind) const {
+        return cpu::has_symmetry(a, kind, device_);
     }
     template <class T>
     int unknowns_per_node(const CsrView<T>& a) const {

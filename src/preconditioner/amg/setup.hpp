@@ -3,6 +3,7 @@
 /// How levels are made one after another, by the steps of the place where matrices lie: HostPlace, cuda::CudaPlace, and the
 /// ranks of the plugin for PETSc.
 
+#include "core/row_facts.hpp"
 #include "preconditioner/amg/chebyshev.hpp"
 #include "preconditioner/amg/dense_inverse.hpp"
 #include "preconditioner/amg/hierarchy.hpp"
@@ -130,16 +131,14 @@ public:
           place_(place),
           memory_limit_(options.memory_limit > 0 ? options.memory_limit : place.default_memory_limit()) {}
 
-    /// All levels of A.
+    /// All levels of A, or of its upper triangle and that mirrored where A is symmetric but for rounding.
     template <class T>
     Hierarchy<V, typename Place::Memory> run(const View<T>& a) {
-        const int given = options_.amg.unknowns_per_node;
-        const auto vectors = options_.amg.near_null_space;
-        begin(place_.is_symmetric(a), place_.space(given > 0 ? given : place_.unknowns_per_node(a),
-                                                   static_cast<int>(std::ssize(vectors) / a.rows), vectors));
-        std::optional<typename Place::template Matrix<double>> coarse = add_level<T>(a);
-        while (coarse) coarse = add_level<double>(coarse->view());
-        return take();
+        if (place_.is_symmetric(a, OwnTranspose::of_reals)) return run<T>(a, true);
+        if (!place_.is_symmetric(a, OwnTranspose::of_rounded_reals)) return run<T>(a, false);
+        auto mirrored = place_.template rounded<double>(a);
+        place_.mirror_upper_triangle(mirrored);
+        return run<double>(mirrored.view(), true);
     }
 
     /// Before the first level; `above` is what another place has made.
@@ -172,6 +171,17 @@ public:
     Hierarchy<V, typename Place::Memory> take() { return std::move(hierarchy_); }
 
 private:
+    template <class T>
+    Hierarchy<V, typename Place::Memory> run(const View<T>& a, bool is_symmetric) {
+        const int given = options_.amg.unknowns_per_node;
+        const auto vectors = options_.amg.near_null_space;
+        begin(is_symmetric, place_.space(given > 0 ? given : place_.unknowns_per_node(a),
+                                         static_cast<int>(std::ssize(vectors) / a.rows), vectors));
+        std::optional<typename Place::template Matrix<double>> coarse = add_level<T>(a);
+        while (coarse) coarse = add_level<double>(coarse->view());
+        return take();
+    }
+
     /// All of the last level but its matrix.
     template <class T, class Vector>
     std::optional<typename Place::template Matrix<double>> next_level(const View<T>& a, const Vector& inverse) {
