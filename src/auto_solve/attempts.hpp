@@ -58,9 +58,7 @@ public:
             find_least_squares_if_singular(system, is_singular && (was_singular || !candidate), max_iterations);
             if (!candidate || !has_more_to_do(max_iterations)) break;
             was_singular = is_singular;
-            attempt(system, *candidate, method, max_iterations);
-            while (report_.attempts.back().repeated && has_more_to_do(max_iterations))
-                attempt(system, *candidate, method, max_iterations);
+            attempt_with_a_look(system, *candidate, method, max_iterations);
             judged.push_back(report_.attempts.back());
         }
         if (!System::is_mixed && !options_.preconditioner) run_last_resorts(system, method, max_iterations);
@@ -105,14 +103,29 @@ private:
         attempt(system, without_preconditioner(), idr, max_iterations);
     }
 
+    /// Until it is not to be repeated. Where it may take long, and is stuck, least squares are looked for before it goes on.
+    template <class System>
+    void attempt_with_a_look(System& system, Candidate candidate, MethodChoice& method, std::int64_t max_iterations) {
+        const bool may_look =
+            has_least_squares<System> && may_be_least_squares_ && !has_looked_ && candidate.give_up == GiveUp::never;
+        const std::int64_t end = std::min(max_iterations, most_used() + std::min(candidate.share, max_iterations));
+        if (may_look) candidate.give_up = GiveUp::for_a_look;
+        do attempt(system, candidate, method, max_iterations);
+        while (report_.attempts.back().repeated && has_more_to_do(max_iterations));
+        if (!may_look || !is_stuck_) return;
+        find_least_squares_if_singular(system, false, max_iterations);
+        candidate.give_up = GiveUp::never;
+        if (has_more_to_do(end)) attempt(system, candidate, method, end);
+    }
+
     template <class System>
     static constexpr bool has_least_squares = requires(System& system, const KrylovOptions& options) {
         system.least_squares({}, {}, 0.0, options);
     };
 
     /// Where nothing solves the system an x of least residual is what iterations with A do not find. It is looked for once
-    /// where the residual stood still, for about as long as the attempts so far; and once where A is known to be singular, or
-    /// rounding leaves nothing of x.
+    /// where the residual stood still, or hardly fell, for about as long as the attempts so far; and once where A is known to
+    /// be singular, or rounding leaves nothing of x.
     template <class System>
     void find_least_squares_if_singular(System& system, bool is_singular, std::int64_t max_iterations) {
         if constexpr (has_least_squares<System>) {
@@ -121,7 +134,7 @@ private:
             if (!may_be_least_squares_ || left_.empty()) return;
             if ((is_singular || !doubtful_.empty()) && !std::exchange(has_looked_at_singular_, true)) {
                 find_least_squares(system, many_steps, cost_of_factors, max_iterations);
-            } else if (!has_looked_at_singular_ && stood_still() && !std::exchange(has_looked_, true)) {
+            } else if (!has_looked_at_singular_ && (is_stuck_ || stood_still()) && !std::exchange(has_looked_, true)) {
                 const std::int64_t steps = most_used() + some_steps;
                 find_least_squares(system, steps, static_cast<double>(steps), max_iterations);
             }
@@ -135,14 +148,15 @@ private:
         });
     }
 
-    /// Of a quarter of the iterations that are left. Where nothing is found, x and what is known of it stay.
+    /// Twice so many steps at most, and a quarter of the iterations that are left. Where nothing is found, x and what is known
+    /// of it stay.
     template <class System>
     void find_least_squares(System& system, std::int64_t most_steps, double cost_of_factors, std::int64_t max_iterations) {
         Attempt& attempt = report_.attempts.emplace_back();
         attempt.least_squares = true;
         attempt.columns = left_;
         KrylovOptions options = options_.iteration;
-        options.max_iterations = std::min(most_steps, (max_iterations - most_used()) / 4);
+        options.max_iterations = std::min(most_steps, (max_iterations - most_used()) / 8);
         if (options.callback) options.callback = [&](const Iteration& iteration) { return goes_on(attempt, iteration); };
         const auto start = Clock::now();
         const std::vector<std::int64_t> columns = left_;
@@ -343,9 +357,12 @@ private:
         options.max_iterations = std::min(candidate.share, max_iterations - most_used());
         std::vector<ConvergenceMonitor> monitors;
         for (const std::int64_t column : left_) monitors.push_back(monitor_of(candidate, column));
-        options.callback = [this, &attempt, monitors](const Iteration& iteration) mutable {
+        const bool may_be_stuck = candidate.give_up == GiveUp::for_a_look;
+        options.callback = [this, &attempt, monitors, may_be_stuck](const Iteration& iteration) mutable {
             const bool is_wanted = goes_on(attempt, iteration);
-            return !monitors[iteration.column].gives_up(iteration) && is_wanted;
+            const bool gives_up = monitors[iteration.column].gives_up(iteration);
+            is_stuck_ = is_stuck_ || (gives_up && may_be_stuck);
+            return !gives_up && is_wanted;
         };
         return options;
     }
@@ -415,6 +432,7 @@ private:
     std::vector<std::int64_t> at_limit_;       ///< columns that nothing brings nearer than rounding x leaves them
     std::vector<std::int64_t> doubtful_;       ///< columns of which A may be singular, else at_limit_
     std::vector<std::int64_t> least_squares_;  ///< columns that nothing solves, and their least squares
+    bool is_stuck_ = false;                    ///< an attempt that may go on after a look
     bool has_looked_ = false, has_looked_at_singular_ = false;  ///< for least squares
     std::vector<std::int64_t> used_;                            ///< iterations of each column
     std::vector<bool> stopped_;                                 ///< columns, by the callback

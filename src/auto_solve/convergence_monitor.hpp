@@ -18,6 +18,7 @@ enum class GiveUp {
     never,
     when_too_slow,  ///< at the rate of the last quarter of the iterations, it would take more than its share
     when_stuck,     ///< the residual has not halved in the last half of the iterations, 1024 or more
+    for_a_look,     ///< when stuck, 256 iterations or more: for a look at something else, before it goes on
 };
 
 /// Judges after a first number of iterations and whenever that has doubled, by the least residuals: those of Krylov methods may
@@ -47,7 +48,7 @@ public:
         least_ = std::min(least_, residual);
         if (iteration.number == check_ - window()) least_before_ = least_;
         if (rule_ == GiveUp::never || iteration.number != check_) return false;
-        bool hopeless = rule_ == GiveUp::when_stuck ? !(least_ <= least_before_ / 2) : is_too_slow();
+        bool hopeless = rule_ == GiveUp::when_too_slow ? is_too_slow() : !(least_ <= least_before_ / 2);
         if (check_ < first_check_) hopeless = hopeless && is_out_of_reach_();
         check_ = next_check(check_);
         return hopeless;
@@ -66,14 +67,15 @@ private:
     static constexpr std::int64_t earliest = 16;
 
     static std::int64_t first_check(GiveUp rule, std::int64_t share) {
-        constexpr std::int64_t least = 4, when_stuck = 1024;
-        return rule == GiveUp::when_stuck ? when_stuck : std::max(least, share / 4);
+        constexpr std::int64_t least = 4, when_stuck = 1024, for_a_look = 256;
+        if (rule == GiveUp::when_too_slow) return std::max(least, share / 4);
+        return rule == GiveUp::for_a_look ? for_a_look : when_stuck;
     }
 
     /// The last iterations before a check that it judges by.
     std::int64_t window() const {
         constexpr std::int64_t least = 8;
-        return rule_ == GiveUp::when_stuck ? check_ / 2 : std::max(check_ / 4, std::min(check_ / 2, least));
+        return rule_ == GiveUp::when_too_slow ? std::max(check_ / 4, std::min(check_ / 2, least)) : check_ / 2;
     }
 
     /// At a check.

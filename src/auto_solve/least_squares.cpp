@@ -214,9 +214,12 @@ private:
 
     void attempt(std::int64_t share) { attempt({.unit = equations_.unit, .column_norms = equations_.column_norms}, share); }
 
-    void attempt(const LsmrWay<T>& way, std::int64_t share) {
+    void attempt(const LsmrWay<T>& way, std::int64_t share) { attempt(way, share, options_.tolerance); }
+
+    void attempt(const LsmrWay<T>& way, std::int64_t share, double tolerance) {
         if (share <= 0 && is_looked_at_) return;
         KrylovOptions options = options_;
+        options.tolerance = tolerance;
         const std::int64_t before = result_.iterations;
         const bool is_told = std::exchange(is_looked_at_, true);
         options.max_iterations = std::min(share, options.max_iterations - before);
@@ -316,8 +319,8 @@ private:
     }
 
     /// Takes out of x - x_0 what lies in the null space of A. Of what does not it takes the share D / (s^2 + D) in the
-    /// direction of a singular value s, which a second attempt brings back. Where that one falls behind the first one's x
-    /// stays.
+    /// direction of a singular value s, which a second attempt brings back, as near as it was. Where that one falls behind and
+    /// misses the tolerance the first one's x stays.
     void stay_in_range(const Preconditioner<T>& inverse, double shift) {
         const std::vector<T> found(x_.begin(), x_.end());
         const LeastSquaresResult before = result_;
@@ -327,11 +330,12 @@ private:
         const T taken = static_cast<T>(shift);
         std::transform(found.begin(), found.end(), beside.begin(), x_.begin(),
                        [=](T x, T element) { return subtracted(x, taken, element); });
-        attempt(way_with(inverse, false, false), share_with_factors);
-        constexpr double few = 4;  // where neither could be claimed
-        const bool is_as_near =
-            before.status == SolveStatus::stagnated && result_.normal_residual <= few * before.normal_residual;
-        if (result_.status == SolveStatus::converged || is_as_near) return;
+        constexpr double few = 4;
+        const double as_near = few * std::min(before.normal_residual, before.relative_residual);
+        attempt(way_with(inverse, false, false), share_with_factors, std::min(options_.tolerance, as_near));
+        const double reached = std::min(result_.normal_residual, result_.relative_residual);
+        if (reached <= options_.tolerance) result_.status = SolveStatus::converged;
+        if (result_.status == SolveStatus::converged || reached <= as_near) return;
         std::copy(found.begin(), found.end(), x_.begin());
         result_.status = before.status;
         result_.relative_residual = before.relative_residual;

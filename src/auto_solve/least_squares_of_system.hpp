@@ -73,18 +73,14 @@ private:
         return least_squares_within<T>(most_steps_, a_, *transposed_, b, x, {options, memory_limit_});
     }
 
-    /// Of the columns that are least squares by the tolerance, and no solutions.
+    /// Of the columns that are least squares by the tolerance, and no solutions: in as many steps again, if need be.
     void look_at_what_is_left(KrylovOptions options) {
         DenseMatrix<T> rest{b_.rows, b_.columns, std::vector<T>(b_.values.size())}, y = rest;
-        std::int64_t used = 0;
-        for (std::int64_t j = 0; j < columns(); ++j) {
-            used = std::max(used, result(j).iterations);
+        for (std::int64_t j = 0; j < columns(); ++j)
             if (result(j).status == SolveStatus::converged && result(j).relative_residual > options.tolerance)
                 a_.residual(b_.column(j), x_.column(j), {}, rest.column(j), Accuracy::exact);
-        }
         options.tolerance = right_angle;
         options.absolute_tolerance = 0;
-        options.max_iterations -= used;
         if (options.callback)
             options.callback = [this, asked = options.callback](Iteration iteration) {
                 return iteration.number == 0 || asked(continued(iteration));

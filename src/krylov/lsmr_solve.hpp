@@ -347,10 +347,13 @@ private:
         return relative(norms.residual) <= options_.tolerance || norms.residual <= options_.absolute_tolerance * unit_ ||
                norms.quotient <= options_.tolerance;
     }
-    /// What is asked for, or so much that rounding cannot let it be true: the iteration would only lose its way.
+    /// What is asked for, or so much that rounding cannot let it be true: the iteration would only lose its way. Where that was
+    /// not true at the last start half of it, as no more than rounding of what was updated may have been in the way.
     bool claims_much(const Norms& norms) const {
         constexpr double least = 8 * unit_roundoff<T>;
-        return (is_good(norms) && !way_.sees_range) || relative(norms.residual) <= least || norms.quotient <= least;
+        const double margin = std::ldexp(1.0, fruitless_);
+        return (is_good({margin * norms.residual, margin * norms.quotient}) && !way_.sees_range) ||
+               relative(norms.residual) <= least || norms.quotient <= least;
     }
     static bool is_finite(const Norms& norms) { return std::isfinite(norms.residual) && std::isfinite(norms.quotient); }
     static bool is_usable(const Norms& norms) { return is_finite(norms) && norms.quotient > 0; }
