@@ -135,7 +135,7 @@ private:
             if ((is_singular || !doubtful_.empty()) && !std::exchange(has_looked_at_singular_, true)) {
                 find_least_squares(system, many_steps, cost_of_factors, max_iterations);
             } else if (!has_looked_at_singular_ && (is_stuck_ || stood_still()) && !std::exchange(has_looked_, true)) {
-                const std::int64_t steps = most_used() + some_steps;
+                const std::int64_t steps = 2 * most_used() + some_steps;
                 find_least_squares(system, steps, static_cast<double>(steps), max_iterations);
             }
             leave_doubtful();

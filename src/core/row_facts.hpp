@@ -21,7 +21,8 @@ SOLVER_HD bool is_mirrored(OwnTranspose kind, std::int64_t i, std::int64_t j, T 
     if (mirrored == value) return true;
     if (kind != OwnTranspose::of_rounded_reals) return false;
     const T size = magnitude(value) > magnitude(mirrored) ? magnitude(value) : magnitude(mirrored);
-    return magnitude(add_rn(value, -mirrored)) <= mul_rn(some_roundings, size);
+    const T difference = magnitude(add_rn(value, -mirrored));
+    return is_finite(difference) && difference <= mul_rn(some_roundings, size);
 }
 
 /// Of any rows, an empty set at first; merged in any order.

@@ -3,6 +3,7 @@
 #include "matrices/generators.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/dense_matrix.hpp"
+#include "solver/error.hpp"
 #include "solver/preconditioner.hpp"
 #include "solver/solve.hpp"
 #include "support/linear_systems.hpp"
@@ -11,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,6 +78,9 @@ TEST(NearlySymmetric, GivesTheLevelsOfItsUpperTriangle) {
     const auto nearly = made(a);
     EXPECT_TRUE(nearly->is_symmetric());
     EXPECT_EQ(nearly->factor_hash(), made(with_upper_triangle_mirrored(a))->factor_hash());
+    CsrMatrix<double> infinite = a;
+    infinite.values[a.row_offsets[17]] = std::numeric_limits<double>::infinity();  // below the diagonal
+    EXPECT_THROW(made(infinite), InvalidArgument);
 }
 
 // Promise: solve.hpp, "The method, unless options.method says it"

@@ -88,6 +88,24 @@ TEST(SingularSystems, FindLeastSquaresWhereTheNullVectorIsNotConstant) {
     }
 }
 
+/// Rows in other units, so that conjugate gradients have no part in it; ILUT's iterations do not break down.
+// Promise: solve.hpp, "They are looked for, too, where the residual stood still"
+TEST(SingularSystems, FindLeastSquaresWhereAnAttemptIsStuckBeforeItGoesOn) {
+    CsrMatrix<double> a = normalised_laplacian(20000, 4);
+    std::vector<double> b = random_vector<double>(20000, 3), from_left = b;
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+        const double unit = 1 + static_cast<double>(i % 97) / 97;
+        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) a.values[k] *= unit;
+        from_left[i] = std::sqrt(static_cast<double>(a.row_offsets[i + 1] - a.row_offsets[i] - 1)) / unit;
+    }
+    const double least = std::abs(eigen_vector(from_left).normalized().dot(eigen_vector(b).normalized()));
+    const auto solved = solve_by(a, b, {});
+    expect_least_squares(solved.report, least);
+    const Attempt& stuck = solved.report.attempts[solved.report.attempts.size() - 2];
+    EXPECT_EQ(stuck.preconditioner, PreconditionerKind::ilut);
+    EXPECT_EQ(stuck.results.front().iterations, 256);
+}
+
 TEST(SingularSystems, OfLowRankHaveLeastSquaresOfLeastNorm) {
     for (const std::int64_t rank : {1, 3, 7, 9}) {
         const CsrMatrix<double> a = matrix_of_rank(rank, 10, 10, static_cast<unsigned>(rank));
