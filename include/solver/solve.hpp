@@ -119,8 +119,10 @@ struct SolveReport {
 ///
 /// Least squares (least_squares.hpp) are looked for where A is singular, as its structure or complete factors tell and one more
 /// attempt has not solved the system, or where rounding leaves nothing of the x of complete factors, in 500 steps at most and
-/// with factors that cost no more than 10^4. They are looked for, too, where the residual stood still in an attempt, in 200
-/// steps more than there were iterations. An x that solves the system is taken. Where what they leave of b stands at right
+/// with factors that cost no more than 10^4; and in as many steps again for what they leave of b. They are looked for, too,
+/// where the residual stood still in an attempt, in 200 steps more than twice the iterations so far. An attempt that is not
+/// given up as too slow pauses for that where the residual has not halved in the second half of 256, 512, ... iterations, and
+/// goes on after it. An x that solves the system is taken. Where what they leave of b stands at right
 /// angles to the columns of A but for 16 unit roundoffs, and is 32 sqrt(n) times what the tolerance allows and more than
 /// rounding x comes to, nothing solves the system to this precision: x is its least squares, even where the residual of an x
 /// that has grown beyond all measure was less, the status is `stagnated`, and `obstacle` says so. Else all goes on from the x
