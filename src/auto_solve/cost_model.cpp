@@ -1,5 +1,7 @@
 #include "auto_solve/cost_model.hpp"
 
+#include "preconditioner/full_lu.hpp"
+
 #include <algorithm>
 
 namespace solver {
@@ -20,6 +22,10 @@ namespace {
 constexpr double factor_flop = 0.5;
 constexpr double factor_entry = 50;
 constexpr double ilut_flop = 1;
+
+// Of a matrix that is nearly full, eliminated by blocks in vector lanes.
+constexpr double full_factor_flop = 0.05;
+constexpr double full_factor_entry = 5;
 
 /// Preparing a matrix costs as much as 28 to 96 steps with Jacobi, on real matrices.
 constexpr double steps_of_preparation = 64;
@@ -64,7 +70,8 @@ CostModel::CostModel(CostProfile profile, const MatrixFacts& facts, double fill_
       rows_(static_cast<double>(facts.rows)),
       nonzeros_(static_cast<double>(facts.nonzeros)),
       fill_factor_(fill_factor),
-      columns_(static_cast<double>(columns)) {}
+      columns_(static_cast<double>(columns)),
+      is_full_(is_nearly_full(facts.rows, facts.rows, facts.nonzeros)) {}
 
 double CostModel::step(PreconditionerKind kind) const {
     const double product = columns_ * (nonzeros_ + constants_.vector_element * rows_);
@@ -88,7 +95,9 @@ double CostModel::preparation() const {
 
 double CostModel::complete_factors(const FillPrediction& fill) const {
     const double solves = (columns_ - 1) * applications_of_complete * constants_.solved_entry * fill.factor_entries;
-    return constants_.host_entry * (factor_flop * fill.flops + factor_entry * fill.factor_entries) + solves;
+    const double flops = (is_full_ ? full_factor_flop : factor_flop) * fill.flops;
+    const double entries = (is_full_ ? full_factor_entry : factor_entry) * fill.factor_entries;
+    return constants_.host_entry * (flops + entries) + solves;
 }
 
 double CostModel::incomplete_factors() const {

@@ -37,6 +37,7 @@ private:
     double nonzeros_;
     double fill_factor_;
     double columns_;
+    bool is_full_;  ///< nearly
 };
 
 }  // namespace solver

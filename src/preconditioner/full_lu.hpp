@@ -12,10 +12,14 @@
 namespace solver {
 
 /// Whether an eighth of the elements or more are stored, and there are so many that sparse factors would take long.
+constexpr bool is_nearly_full(std::int64_t rows, std::int64_t columns, std::int64_t entries) {
+    constexpr std::int64_t least_rows = 256;
+    return rows >= least_rows && entries >= rows * (columns / 8);
+}
+
 template <class T>
 bool is_nearly_full(const CsrView<T>& a) {
-    constexpr std::int64_t least_rows = 256;
-    return a.rows >= least_rows && a.nonzeros() >= a.rows * (a.columns / 8);
+    return is_nearly_full(a.rows, a.columns, a.nonzeros());
 }
 
 struct FullFactors {

@@ -57,6 +57,14 @@ TEST(CostModel, LetsCompleteFactorsCostTheirEntriesAndOperations) {
     EXPECT_DOUBLE_EQ(cost(1000, 5000), cost(1000, 0) + cost(0, 5000));
 }
 
+TEST(CostModel, LetsFactorsOfFullMatricesCostATenth) {
+    const FillPrediction fill{.factor_entries = 1e6, .flops = 2e9 / 3};
+    const double sparse = model(1000, 124'999).complete_factors(fill);
+    for (const std::int64_t entries : {125'000, 1'000'000})
+        EXPECT_DOUBLE_EQ(model(1000, entries).complete_factors(fill), sparse / 10);
+    EXPECT_EQ(model(255, 255 * 255).complete_factors(fill), sparse) << "few rows are eliminated as sparse ones";
+}
+
 /// What a GPU takes for starting kernels, however small the matrix is.
 TEST(CostModel, KnowsThatShortStepsTakeTimeOnAGpu) {
     const auto step = [](std::int64_t rows, Kind kind) {
