@@ -118,22 +118,22 @@ struct SolveReport {
 /// method or a preconditioner is named.
 ///
 /// Least squares (least_squares.hpp) are looked for where A is singular, as its structure or complete factors tell and one more
-/// attempt has not solved the system, or where rounding leaves nothing of the x of complete factors, in 500 steps at most and
+/// attempt has not solved the system, or where rounding leaves nothing of the x of complete factors, in 2000 steps at most and
 /// with factors that cost no more than 10^4; and in as many steps again for what they leave of b. They are looked for, too,
 /// where the residual stood still in an attempt, in 200 steps more than twice the iterations so far. An attempt that is not
 /// given up as too slow pauses for that where the residual has not halved in the second half of 256, 512, ... iterations, and
-/// goes on after it. An x that solves the system is taken. Where what they leave of b stands at right
-/// angles to the columns of A but for 16 unit roundoffs, and is 32 sqrt(n) times what the tolerance allows and more than
-/// rounding x comes to, nothing solves the system to this precision: x is its least squares, even where the residual of an x
-/// that has grown beyond all measure was less, the status is `stagnated`, and `obstacle` says so. Else all goes on from the x
-/// of before; no more than a quarter of the iterations that were left are gone each time. None of this is done where a method,
-/// a preconditioner or a guarantee is asked for, or x_low.
+/// goes on after it. An x that solves the system is taken. Where what they leave of b stands at right angles to the columns of
+/// A but for 16 unit roundoffs, and is 32 sqrt(n) times what the tolerance allows and more than rounding x comes to, nothing
+/// solves the system to this precision: x is its least squares, even where the residual of an x that has grown beyond all
+/// measure was less, the status is `stagnated`, and `obstacle` says so. Else all goes on from the x of before; no more than a
+/// quarter of the iterations that were left are gone each time. None of this is done where a method, a preconditioner or a
+/// guarantee is asked for, or x_low.
 ///
 /// The method, unless options.method says it, is bicgstab unless A and the preconditioner are symmetric, A but for 128 unit
-/// roundoffs of every entry: then cg where the diagonal is positive, else minres. Where cg finds that A or M is not positive
-/// definite, the attempt is repeated with minres, and where minres finds that M is not with bicgstab, which then stays the
-/// method. With complex scalars it is cocg where A and the preconditioner are their own transposes, and after a breakdown
-/// bicgstab. With schur it is idr.
+/// roundoffs of a_ij or of sqrt(|a_ii a_jj|): then cg where the diagonal is positive, else minres. Where cg finds that A or M
+/// is not positive definite, the attempt is repeated with minres, and where minres finds that M is not with bicgstab, which
+/// then stays the method. With complex scalars it is cocg where A and the preconditioner are their own transposes, and after a
+/// breakdown bicgstab. With schur it is idr.
 ///
 /// Mixed: the attempts are made in single precision, with half of the iterations, rounded up, at most. Where a system is too
 /// ill-conditioned for that, or has entries beyond the range of single, what was reached is handed on to attempts in double, so

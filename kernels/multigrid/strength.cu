@@ -50,7 +50,12 @@ bool CudaPlace::is_symmetric(const View<T>& a, OwnTranspose kind) const {
             const bool is_there = guess >= begin && a.column_indices[guess] == i;
             const std::int64_t mirrored = is_there ? guess : amg::place_in_row(a, j, i);
             const bool is_stored = mirrored < a.row_offsets[j + 1] && a.column_indices[mirrored] == i;
-            if (!is_stored || !is_mirrored(kind, i, j, a.values[k], a.values[mirrored])) *found = 1;
+            const auto entry = [&](std::int64_t row) {
+                const std::int64_t place = amg::place_in_row(a, row, row);
+                return place < a.row_offsets[row + 1] && a.column_indices[place] == row ? a.values[place] : T(0);
+            };
+            const auto size = [&] { return diagonal_size(entry(i), entry(j)); };
+            if (!is_stored || !is_mirrored(kind, i, j, a.values[k], a.values[mirrored], size)) *found = 1;
         }
         if (difference != 0) atomicAdd(sum, static_cast<Count>(difference));
     });

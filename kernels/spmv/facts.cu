@@ -98,13 +98,18 @@ __global__ void find_asymmetry(DeviceCsrView<T> a, Found* found) {
     const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * facts_threads + threadIdx.x) / warp_size * warp_size;
     std::int64_t difference = 0;
     bool not_symmetric = false, not_nearly_symmetric = false, not_complex_symmetric = false;
+    const auto entry = [&](std::int64_t i) {
+        const std::int64_t place = place_of(a, i, i);
+        return place < 0 ? T(0) : a.values[place];
+    };
     const auto look = [&](std::int64_t row, std::int64_t k) {
         const std::int32_t column = a.column_indices[k];
         difference += column < row ? 1 : column > row ? -1 : 0;
         if (column >= row) return;
         const std::int64_t mirrored = place_of(a, column, row);
+        const auto size = [&] { return diagonal_size(entry(row), entry(column)); };
         const auto has_value = [&](OwnTranspose kind) {
-            return mirrored >= 0 && is_mirrored(kind, row, column, a.values[k], a.values[mirrored]);
+            return mirrored >= 0 && is_mirrored(kind, row, column, a.values[k], a.values[mirrored], size);
         };
         not_symmetric = not_symmetric || !has_value(OwnTranspose::of_reals);
         not_nearly_symmetric = not_nearly_symmetric || !has_value(OwnTranspose::of_rounded_reals);

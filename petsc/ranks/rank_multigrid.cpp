@@ -129,10 +129,6 @@ Finest finest_of(const Ranks& ranks, RankMatrix<double> a, const RankMultigridOp
     const Layout layout = a.layout, aligned = layout.aligned(unknowns);
     Finest finest{std::move(a), false, {}};
     finest.is_symmetric = place.is_symmetric(finest.a.view(), solver::OwnTranspose::of_reals);
-    if (!finest.is_symmetric && place.is_symmetric(finest.a.view(), solver::OwnTranspose::of_rounded_reals)) {
-        place.mirror_upper_triangle(finest.a);
-        finest.is_symmetric = true;
-    }
     if (!ranks.all(layout == aligned)) {
         std::vector<std::int32_t> rows(static_cast<std::size_t>(aligned.own()));
         std::iota(rows.begin(), rows.end(), static_cast<std::int32_t>(aligned.begin()));
@@ -313,10 +309,17 @@ private:
     mutable std::optional<PlacedMultigrid<V>> here_;  ///< once it is asked for
 };
 
+/// As one processor does (amg::Setup).
+void mirror_what_rounding_set_apart(const RankPlace& place, RankMatrix<double>& a) {
+    if (place.is_symmetric(a.view(), solver::OwnTranspose::of_reals)) return;
+    if (place.is_symmetric(a.view(), solver::OwnTranspose::of_rounded_reals)) place.mirror_upper_triangle(a);
+}
+
 template <class V>
 std::unique_ptr<solver::Preconditioner<double>> make_in(const Ranks& ranks, RankMatrix<double> a,
                                                         const RankMultigridOptions& options) {
     const Layout outside = a.layout;
+    mirror_what_rounding_set_apart(RankPlace(ranks), a);
     if (auto levels = make_levels_on_devices<V>(ranks, a, options))
         return std::make_unique<RankMultigrid<V>>(ranks, outside, outside, std::move(*levels));
     Finest finest = finest_of(ranks, std::move(a), options);

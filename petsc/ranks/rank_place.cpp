@@ -110,8 +110,9 @@ bool RankPlace::is_symmetric(const View<double>& a, solver::OwnTranspose kind) c
             lower_less_upper += j < i ? 1 : j > i ? -1 : 0;
             if (j >= i || !symmetric) continue;
             const std::int64_t mirrored = solver::cpu::place_in_row(view, j, i, k - first);
+            const auto size = [&] { return solver::cpu::diagonal_size(view, i, j); };
             symmetric = mirrored >= 0 && solver::is_mirrored(kind, a->halo->global(static_cast<std::int32_t>(i)),
-                                                             a->halo->global(j), view.values[k], view.values[mirrored]);
+                                                             a->halo->global(j), view.values[k], view.values[mirrored], size);
         }
     });
     return ranks_.sum(lower_less_upper) == 0 && ranks_.all(symmetric);

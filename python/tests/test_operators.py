@@ -143,6 +143,9 @@ def test_refusals_of_operators():
         sb.minres(poisson(3), b, M="ilu0")
     with pytest.raises(sb.InvalidArgument, match="minres: A is not symmetric"):
         sb.minres([[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0], check=True)
+    assert sb.minres([[3.0, 1.0], [1.0 + 2.0**-50, 4.0]], [1.0, 1.0], check=True)[1] == 0, "rounding"
+    with pytest.raises(sb.InvalidArgument, match="minres: A is not symmetric"):
+        sb.minres([[3.0, 1.0], [1.0 + 2.0**-40, 4.0]], [1.0, 1.0], check=True)
     with pytest.raises(sb.InvalidArgument, match="restart is 0"):
         sb.gmres(poisson(3), b, M="none", restart=0)
 

@@ -58,8 +58,7 @@ public:
             find_least_squares_if_singular(system, is_singular && (was_singular || !candidate), max_iterations);
             if (!candidate || !has_more_to_do(max_iterations)) break;
             was_singular = is_singular;
-            attempt_with_a_look(system, *candidate, method, max_iterations);
-            judged.push_back(report_.attempts.back());
+            judged.push_back(attempt_with_a_look(system, *candidate, method, max_iterations));
         }
         if (!System::is_mixed && !options_.preconditioner) run_last_resorts(system, method, max_iterations);
     }
@@ -103,19 +102,31 @@ private:
         attempt(system, without_preconditioner(), idr, max_iterations);
     }
 
-    /// Until it is not to be repeated. Where it may take long, and is stuck, least squares are looked for before it goes on.
+    /// Until it is not to be repeated. Where it may take long, and is stuck, least squares are looked for before it goes on
+    /// with what is left of its share. Returns its last part.
     template <class System>
-    void attempt_with_a_look(System& system, Candidate candidate, MethodChoice& method, std::int64_t max_iterations) {
-        const bool may_look =
-            has_least_squares<System> && may_be_least_squares_ && !has_looked_ && candidate.give_up == GiveUp::never;
-        const std::int64_t end = std::min(max_iterations, most_used() + std::min(candidate.share, max_iterations));
+    Attempt attempt_with_a_look(System& system, Candidate candidate, MethodChoice& method, std::int64_t max_iterations) {
+        const bool may_look = has_least_squares<System> && may_be_least_squares_ && !has_looked_ && !has_looked_at_singular_ &&
+                              candidate.give_up == GiveUp::never;
         if (may_look) candidate.give_up = GiveUp::for_a_look;
+        is_stuck_ = false;
+        const std::int64_t before = most_used();
+        Attempt last = attempt_until_not_repeated(system, candidate, method, max_iterations);
+        if (!is_stuck_) return last;
+        candidate.share -= most_used() - before;
+        candidate.give_up = GiveUp::never;
+        find_least_squares_if_singular(system, false, max_iterations);
+        if (candidate.share > 0 && has_more_to_do(max_iterations))
+            last = attempt_until_not_repeated(system, candidate, method, max_iterations);
+        return last;
+    }
+
+    template <class System>
+    Attempt attempt_until_not_repeated(System& system, const Candidate& candidate, MethodChoice& method,
+                                       std::int64_t max_iterations) {
         do attempt(system, candidate, method, max_iterations);
         while (report_.attempts.back().repeated && has_more_to_do(max_iterations));
-        if (!may_look || !is_stuck_) return;
-        find_least_squares_if_singular(system, false, max_iterations);
-        candidate.give_up = GiveUp::never;
-        if (has_more_to_do(end)) attempt(system, candidate, method, end);
+        return report_.attempts.back();
     }
 
     template <class System>
@@ -129,7 +140,7 @@ private:
     template <class System>
     void find_least_squares_if_singular(System& system, bool is_singular, std::int64_t max_iterations) {
         if constexpr (has_least_squares<System>) {
-            constexpr std::int64_t some_steps = 200, many_steps = 500;
+            constexpr std::int64_t some_steps = 200, many_steps = 2000;
             constexpr double cost_of_factors = 10000;
             if (!may_be_least_squares_ || left_.empty()) return;
             if ((is_singular || !doubtful_.empty()) && !std::exchange(has_looked_at_singular_, true)) {

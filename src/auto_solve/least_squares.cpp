@@ -277,7 +277,7 @@ private:
         const bool sees_range = shift == Shift::by_diagonal && !(of_rows && equations_.has_zero_rows());
         attempt(way_with(*made->factors, of_rows, sees_range), share_with_factors);
         is_at_limit_ = result_.status == SolveStatus::stagnated;
-        if (made->common_shift > 0 && (result_.status == SolveStatus::converged || is_at_limit_))
+        if (made->common_shift > 0 && !stopped_ && (result_.status == SolveStatus::converged || is_at_limit_))
             stay_in_range(*made->factors, made->common_shift);
         return true;
     }
@@ -331,11 +331,13 @@ private:
         std::transform(found.begin(), found.end(), beside.begin(), x_.begin(),
                        [=](T x, T element) { return subtracted(x, taken, element); });
         constexpr double few = 4;
-        const double as_near = few * std::min(before.normal_residual, before.relative_residual);
+        const double as_near =
+            std::max(few * std::min(before.normal_residual, before.relative_residual), std::numeric_limits<double>::epsilon());
         attempt(way_with(inverse, false, false), share_with_factors, std::min(options_.tolerance, as_near));
         const double reached = std::min(result_.normal_residual, result_.relative_residual);
         if (reached <= options_.tolerance) result_.status = SolveStatus::converged;
-        if (result_.status == SolveStatus::converged || reached <= as_near) return;
+        if (result_.status == SolveStatus::converged) return;
+        if (before.status != SolveStatus::converged && reached <= as_near) return;
         std::copy(found.begin(), found.end(), x_.begin());
         result_.status = before.status;
         result_.relative_residual = before.relative_residual;

@@ -49,8 +49,10 @@ bool has_symmetry(const DenseView<T>& a, OwnTranspose kind, const Device& device
         for (std::int64_t row = begin * tile; row < std::min(end * tile, a.rows); row += tile)
             for (std::int64_t column = 0; column <= row && is_symmetric.load(std::memory_order_relaxed); column += tile)
                 for (std::int64_t i = row; i < std::min(row + tile, a.rows); ++i)
-                    for (std::int64_t j = column; j < std::min(column + tile, i); ++j)
-                        if (!is_mirrored(kind, i, j, element(i, j), element(j, i))) is_symmetric = false;
+                    for (std::int64_t j = column; j < std::min(column + tile, i); ++j) {
+                        const auto size = [&] { return diagonal_size(element(i, i), element(j, j)); };
+                        if (!is_mirrored(kind, i, j, element(i, j), element(j, i), size)) is_symmetric = false;
+                    }
     });
     return is_symmetric;
 }

@@ -12,17 +12,25 @@ namespace solver {
 /// complex ones.
 enum class OwnTranspose { of_reals, of_rounded_reals, of_complex_numbers };
 
-/// Whether a_ij and a_ji are as this kind has them. A real form K of a complex A with A^T = A: those rows of K negated that
-/// make imaginary parts, it is symmetric. Rounding leaves 2^7 unit roundoffs, as of an element matrix added up in other orders.
+/// sqrt(|a_ii a_jj|), by which an a_ij of a semidefinite matrix is bounded.
 template <class T>
-SOLVER_HD bool is_mirrored(OwnTranspose kind, std::int64_t i, std::int64_t j, T value, T mirrored) noexcept {
+SOLVER_HD T diagonal_size(T a_ii, T a_jj) noexcept {
+    return mul_rn(sqrt_rn(magnitude(a_ii)), sqrt_rn(magnitude(a_jj)));
+}
+
+/// Whether a_ij and a_ji are as this kind has them. A real form K of a complex A with A^T = A: those rows of K negated that
+/// make imaginary parts, it is symmetric. Rounding may set them apart by 2^7 unit roundoffs of the larger one or, where that is
+/// more, of diagonal_size, which size() tells: what cancels in a sum of semidefinite matrices was no larger.
+template <class T, class Size>
+SOLVER_HD bool is_mirrored(OwnTranspose kind, std::int64_t i, std::int64_t j, T value, T mirrored, const Size& size) {
     constexpr T some_roundings = 128 * unit_roundoff<T>;
     if (kind == OwnTranspose::of_complex_numbers && (i + j) % 2 != 0) return mirrored == -value;
     if (mirrored == value) return true;
     if (kind != OwnTranspose::of_rounded_reals) return false;
-    const T size = magnitude(value) > magnitude(mirrored) ? magnitude(value) : magnitude(mirrored);
     const T difference = magnitude(add_rn(value, -mirrored));
-    return is_finite(difference) && difference <= mul_rn(some_roundings, size);
+    const T larger = magnitude(value) > magnitude(mirrored) ? magnitude(value) : magnitude(mirrored);
+    return is_finite(difference) &&
+           (difference <= mul_rn(some_roundings, larger) || difference <= mul_rn(some_roundings, size()));
 }
 
 /// Of any rows, an empty set at first; merged in any order.

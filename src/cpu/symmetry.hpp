@@ -24,6 +24,16 @@ std::int64_t place_in_row(const CsrView<T>& a, std::int64_t j, std::int64_t i, s
     return found < columns + end && *found == i ? found - columns : -1;
 }
 
+/// diagonal_size, entries that are not stored being 0.
+template <class T>
+T diagonal_size(const CsrView<T>& a, std::int64_t i, std::int64_t j) {
+    const auto entry = [&](std::int64_t row) {
+        const std::int64_t place = place_in_row(a, row, row, 0);
+        return place < 0 ? T(0) : a.values[place];
+    };
+    return solver::diagonal_size(entry(i), entry(j));
+}
+
 /// Whether every a_ij is stored as a_ji too, with a value that the kind of symmetry asks for. Rows are sorted.
 template <class T>
 bool has_symmetry(const CsrView<T>& a, OwnTranspose kind, const Device& device) {
@@ -36,8 +46,9 @@ bool has_symmetry(const CsrView<T>& a, OwnTranspose kind, const Device& device) 
                 const std::int32_t j = a.column_indices[k];
                 difference += j < i ? 1 : j > i ? -1 : 0;
                 if (j >= i) continue;
+                const auto size = [&] { return diagonal_size(a, i, j); };
                 const std::int64_t mirrored = place_in_row(a, j, i, k - first);
-                if (mirrored < 0 || !is_mirrored(kind, i, j, a.values[k], a.values[mirrored])) symmetric = false;
+                if (mirrored < 0 || !is_mirrored(kind, i, j, a.values[k], a.values[mirrored], size)) symmetric = false;
             }
         lower_less_upper += difference;
     });

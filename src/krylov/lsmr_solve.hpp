@@ -348,7 +348,8 @@ private:
                norms.quotient <= options_.tolerance;
     }
     /// What is asked for, or so much that rounding cannot let it be true: the iteration would only lose its way. Where that was
-    /// not true at the last start half of it, as no more than rounding of what was updated may have been in the way.
+    /// not true, a half of it the next time, then a quarter, as no more than rounding of what was updated may have been in the
+    /// way.
     bool claims_much(const Norms& norms) const {
         constexpr double least = 8 * unit_roundoff<T>;
         const double margin = std::ldexp(1.0, fruitless_);

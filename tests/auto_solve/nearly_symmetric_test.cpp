@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -49,8 +50,12 @@ void expect_seen_but_for_rounding(const CsrMatrix<T>& symmetric) {
     }
     for (const MatrixFacts& found : {facts_when_sparse(symmetric), facts_when_full(symmetric)})
         EXPECT_TRUE(found.is_symmetric && found.is_nearly_symmetric);
-    a.values[1] *= 1 + 130 * unit_roundoff<T>;
-    for (const MatrixFacts& found : {facts_when_sparse(a), facts_when_full(a)}) EXPECT_FALSE(found.is_nearly_symmetric);
+    const T before = a.values[1], size = std::sqrt(a.values[0]) * std::sqrt(a.values[a.row_offsets[1] + 1]);
+    for (const int roundoffs : {-150, -110, 110, 150}) {
+        a.values[1] = before + roundoffs * unit_roundoff<T> * size;  // a_01, which is less than the diagonal
+        for (const MatrixFacts& found : {facts_when_sparse(a), facts_when_full(a)})
+            EXPECT_EQ(found.is_nearly_symmetric, std::abs(roundoffs) == 110) << roundoffs;
+    }
 }
 
 // Promise: solve.hpp, "The method, unless options.method says it"
@@ -58,7 +63,13 @@ TEST(NearlySymmetric, IsSeenButForRounding) {
     expect_seen_but_for_rounding(made_by_name("poisson2d_20"));
     expect_seen_but_for_rounding(convert<float>(made_by_name("poisson2d_20").view()));
     EXPECT_FALSE(facts_when_sparse(made_by_name("convection_diffusion_20")).is_nearly_symmetric);
-    EXPECT_FALSE(facts_when_sparse(CsrMatrix<double>{2, 2, {0, 2, 3}, {0, 1, 1}, {1, 0x1p-60, 1}}).is_nearly_symmetric) << "not stored";
+    for (const int roundoffs : {120, 140}) {  // of what is more than the diagonal
+        const double other = -1000 * (1 + roundoffs * unit_roundoff<double>);
+        EXPECT_EQ(facts_when_sparse(CsrMatrix<double>{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {1, -1000, other, 2}}).is_nearly_symmetric,
+                  roundoffs == 120);
+    }
+    EXPECT_FALSE(facts_when_sparse(CsrMatrix<double>{2, 2, {0, 2, 3}, {0, 1, 1}, {1, 0x1p-60, 1}}).is_nearly_symmetric)
+        << "not stored";
 }
 
 /// The bits of the upper triangle on both sides.

@@ -136,6 +136,7 @@ public:
     Hierarchy<V, typename Place::Memory> run(const View<T>& a) {
         if (place_.is_symmetric(a, OwnTranspose::of_reals)) return run<T>(a, true);
         if (!place_.is_symmetric(a, OwnTranspose::of_rounded_reals)) return run<T>(a, false);
+        bytes_ += bytes(a.rows, Place::nonzeros(a));
         auto mirrored = place_.template rounded<double>(a);
         place_.mirror_upper_triangle(mirrored);
         return run<double>(mirrored.view(), true);
