@@ -1,3 +1,4 @@
+#include "matrices/generators.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/device.hpp"
 #include "solver/least_squares.hpp"
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -219,6 +221,37 @@ TEST(SingularSystems, AreNotWhatIsOnlyIllConditioned) {
     EXPECT_TRUE(std::ranges::any_of(solved.report.attempts, &Attempt::least_squares));
     const auto by_factors = solve_by(a, b, {.preconditioner = PreconditionerKind::klu});
     EXPECT_LE(solved.report.result().relative_residual, by_factors.report.result().relative_residual);
+}
+
+/// L^2 - s I, L a grid's Laplacian, s between its two smallest eigenvalues, and no memory for factors: conjugate gradients are
+/// stuck before they see that it is indefinite. After a look in vain they go on, and end with MINRES.
+// Promise: solve.hpp, "An attempt that is not given up as too slow pauses for that"
+TEST(SingularSystems, AreNotWhatIsStuckForAWhile) {
+    const CsrMatrix<double> l = matrices::find_generator("poisson2d_40").value().make();
+    const double smallest = 8 * std::pow(std::sin(std::acos(-1.0) / 82), 2);
+    std::vector<Entry<double>> entries;  // those at one place are added up
+    for (std::int32_t i = 0; i < l.rows; ++i) {
+        entries.push_back({i, i, -1.01 * smallest * smallest});
+        for (std::int64_t k = l.row_offsets[i]; k < l.row_offsets[i + 1]; ++k)
+            for (std::int64_t m = l.row_offsets[l.column_indices[k]]; m < l.row_offsets[l.column_indices[k] + 1]; ++m)
+                entries.push_back({i, l.column_indices[m], l.values[k] * l.values[m]});
+    }
+    const auto a = csr_from_entries<double>(l.rows, l.rows, entries);
+    const std::vector<double> b = random_vector<double>(1600, 1);
+    SolveOptions options;
+    options.factors.memory_limit = 1;
+    const auto solved = solve_by(a, b, options);
+    EXPECT_EQ(solved.report.result().status, SolveStatus::converged);
+    const std::vector<Attempt>& attempts = solved.report.attempts;
+    const auto look = std::ranges::find_if(attempts, &Attempt::least_squares);
+    ASSERT_TRUE(look != attempts.end() && look + 1 != attempts.end());
+    EXPECT_EQ((look - 1)->results.front().iterations, 256);
+    EXPECT_EQ((look + 1)->preconditioner, (look - 1)->preconditioner);
+    EXPECT_EQ(attempts.back().method, KrylovMethod::minres);
+    options.iteration.callback = [](const Iteration&) { return true; };
+    EXPECT_EQ(solve_by(a, b, options).x, solved.x);
+    options.iteration.max_iterations = std::numeric_limits<std::int64_t>::max();
+    EXPECT_EQ(solve_by(a, b, options).report.result().status, SolveStatus::converged);
 }
 
 /// Two small singular values of a symmetric matrix, some 200 u and 2 u by its Frobenius norm: complete factors leave of b what

@@ -79,7 +79,8 @@ bits() {
     ours multigrid "$SAME_BITS" -case cube -n 40 -ksp_max_it 60 -methods cg,bcgs -preconditioners samebits_amg $levels
     for matrix in "convection_diffusion_70 -ksp_type bcgs" "anisotropic_70 -ksp_type cg" "poisson3d_20 -ksp_type cg -scale 1e-300" \
         "elasticity2d_60 -ksp_type cg -cut_nodes" "elasticity2d_60 -ksp_type cg -mat_block_size 2" \
-        "elasticity2d_70 -rigid_body_modes 70 -ksp_type cg -cut_nodes" "poisson2d_40 -ksp_type cg -empty_ranks"; do
+        "elasticity2d_70 -rigid_body_modes 70 -ksp_type cg -cut_nodes" "poisson2d_40 -ksp_type cg -empty_ranks" \
+        "poisson2d_40 -scale_both_sides -ksp_type cg"; do
         ours "multigrid.$matrix" "$OVER_RANKS" $levels -matrix $matrix
     done
     for file in ${MATRICES:-}; do

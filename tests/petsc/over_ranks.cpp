@@ -1,9 +1,9 @@
 // -pc_type samebits_amg, samebits_auto and factors within blocks over ranks against the library's own multigrid, solve and
 // ILU(0) of the whole matrix, to the last bit: the levels, and one application. -matrix NAME of the made matrices (matrices/),
-// or a Matrix Market file, times -scale S; -rigid_body_modes N with elasticity2d_N; -cut_nodes shares rows out so that nodes
-// lie on two ranks, -empty_ranks so that all but two have none; -scattered_blocks N composes N blocks whose rows lie
-// everywhere. Then solves, and prints hashes of the history and x, for run.sh to compare on several numbers of ranks. Several
-// cases by -cases FILE (cases.hpp). Exit status 1 where bits differ.
+// or a Matrix Market file, times -scale S, or symmetric but for rounding by -scale_both_sides; -rigid_body_modes N with
+// elasticity2d_N; -cut_nodes shares rows out so that nodes lie on two ranks, -empty_ranks so that all but two have none;
+// -scattered_blocks N composes N blocks whose rows lie everywhere. Then solves, and prints hashes of the history and x, for
+// run.sh to compare on several numbers of ranks. Several cases by -cases FILE (cases.hpp). Exit status 1 where bits differ.
 #include "cases.hpp"
 #include "matrices/elasticity.hpp"
 #include "matrices/generators.hpp"
@@ -12,6 +12,7 @@
 #include "solver/preconditioner.hpp"
 #include "solver/solve.hpp"
 #include "support/adversarial.hpp"
+#include "support/nearly_symmetric.hpp"
 
 #include <petsc/private/pcimpl.h>
 #include <petscksp.h>
@@ -23,6 +24,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -269,13 +271,16 @@ PetscErrorCode run_case(int* differences) {
     char name[PETSC_MAX_PATH_LEN] = "poisson3d_20";
     PetscInt modes = 0;
     PetscReal scale = 1;
+    PetscBool scale_both_sides = PETSC_FALSE;
     PetscFunctionBeginUser;
     PetscCall(PetscOptionsGetString(nullptr, nullptr, "-matrix", name, sizeof name, nullptr));
     PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-rigid_body_modes", &modes, nullptr));
     PetscCall(PetscOptionsGetReal(nullptr, nullptr, "-scale", &scale, nullptr));
+    PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-scale_both_sides", &scale_both_sides, nullptr));
     const auto generator = solver::matrices::find_generator(name);
     Matrix all = generator ? generator->make() : solver::read_csr<double>(name);
     for (double& value : all.values) value *= scale;
+    if (scale_both_sides) all = solver::testing::scaled_from_both_sides(std::move(all));
     const Numbers near_null_space = modes > 0 ? solver::matrices::elasticity2d_rigid_body_modes(modes) : Numbers();
     int found = 0;
     PetscCall(check(all, near_null_space, &found));

@@ -174,6 +174,7 @@ multigrid)
         "jumping_random_18 -ksp_type cg" "stencil27_random_14 -ksp_type gmres" "graph_laplacian_6000 -ksp_type cg" \
         "elasticity2d_60 -ksp_type cg -cut_nodes" "elasticity2d_60 -ksp_type cg -mat_block_size 2" \
         "elasticity2d_70 -rigid_body_modes 70 -ksp_type cg -cut_nodes" "poisson2d_21 -ksp_type cg" \
+        "poisson2d_40 -scale_both_sides -ksp_type cg" \
         "poisson2d_40 -ksp_type cg -empty_ranks"; do
         echo "-pc_samebits_gathered_rows 0 -ksp_view -matrix $matrix"
     done >"$folder/cases"
@@ -203,6 +204,7 @@ automatic)
     done >"$folder/matrices"
     # Levels that every rank has as a whole, by default.
     echo "-matrix anisotropic_50" >>"$folder/matrices"
+    echo "-pc_samebits_gathered_rows 0 -matrix anisotropic_50 -scale_both_sides" >>"$folder/matrices"
     # Every component rounded once, or the method is told that there is no proof.
     echo "-matrix convection_diffusion_40 -pc_samebits_guarantee rounded -ksp_converged_reason" >>"$folder/matrices"
     sed "s/^/-ksp_type preonly -pc_type samebits_auto /" "$folder/matrices" >"$folder/cases"
