@@ -100,7 +100,8 @@ struct SolveReport {
 ///    same terms, ilut for as many operations as klu is predicted to take, then klu, before ilut where that would keep all;
 ///  - what is left of ilut, ilu0 and jacobi (none where the diagonal has zeros, or is not positive and the method needs it),
 ///  each for about as many operations as klu's;
-///  - at last what gained most digits per operation, with the iterations that are left; none where all of these were refused.
+///  - at last what gained most digits per operation, or jacobi where none gained any, with the iterations that are left; none
+///    where all of these were refused.
 ///  Where complete factors say that A is singular, as far as its precision can tell, that ends once the residual stands still.
 /// Rows without entries of an A that is its own transpose stand aside, as points of a graph that no edge meets: x keeps the
 /// guess there, preconditioners are made of A with ones on the diagonal of these rows, and what b has there is left out as

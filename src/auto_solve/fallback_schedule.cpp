@@ -213,7 +213,8 @@ bool FallbackSchedule::has_solution_for_some_b_only(std::span<const Attempt> att
            });
 }
 
-/// The attempt that gained most digits per operation, again, with what is left of the iterations.
+/// The attempt that gained most digits per operation, again, with what is left of the iterations; plain ones where none gained
+/// any, as residuals may rise for long before they fall.
 std::optional<Candidate> FallbackSchedule::best_so_far(std::span<const Attempt> attempts) const {
     std::optional<Candidate> best;
     double most = 0;
@@ -222,8 +223,9 @@ std::optional<Candidate> FallbackSchedule::best_so_far(std::span<const Attempt> 
         const SolveResult& result = attempt.results.front();
         const double gain = std::log2(attempt.initial_residual / result.relative_residual) /
                             (static_cast<double>(result.iterations) * cost_of_iteration(attempt.preconditioner));
-        if (!(gain > most)) continue;
-        most = gain;
+        const bool may_be_best = attempt.preconditioner == plain() && !best;
+        if (!(gain > most) && !may_be_best) continue;
+        if (gain > most) most = gain;
         best = Candidate{attempt.preconditioner, no_limit, GiveUp::never};
     }
     if (best && has_solution_for_some_b_only(attempts)) best->give_up = GiveUp::when_stuck;
