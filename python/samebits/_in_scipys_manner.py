@@ -423,11 +423,11 @@ minres = _by(
     _minres_in_scipys_manner,
     """Solves A x = b, or (A - shift I) x = b, in the manner of `scipy.sparse.linalg.minres`.
 
-    For symmetric A, definite or not; `M` must be symmetric and positive definite. Kinds that are not symmetric are refused, a function of
-    yours is believed to be, and where one is seen not to be definite info is below 0 and ``.result.status`` 'indefinite'. With `check`
-    the entries of A are compared with those of its transpose first, up to rounding. `maxiter` is 5 n where it is None. With a shift `M` is no name of a
-    kind, 'auto' is none, and ``A x`` is computed in 'exact' before ``shift x`` is subtracted in ordinary arithmetic. All else is as in
-    `bicgstab`.
+    For symmetric A, definite or not; `M` must be symmetric and positive definite. Kinds that are not symmetric are refused, though 'auto'
+    tries complete factors, a function of yours is believed to be, and where one is seen not to be definite info is below 0 and
+    ``.result.status`` 'indefinite'. With `check` the entries of A are compared with those of its transpose first, up to rounding.
+    `maxiter` is 5 n where it is None. With a shift `M` is no name of a kind, 'auto' is none, and ``A x`` is computed in 'exact' before
+    ``shift x`` is subtracted in ordinary arithmetic. All else is as in `bicgstab`.
 
     Examples
     --------

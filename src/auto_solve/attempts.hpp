@@ -268,7 +268,7 @@ private:
             system.precondition(attempt.preconditioner);
             attempt.setup_seconds = seconds_since(start);
             attempt.method = method.with(system.preconditioner(), attempt.preconditioner);
-            check_symmetry(attempt.method, system.preconditioner().is_symmetric());
+            check_symmetry(attempt.method, method.may_take_for_symmetric(system.preconditioner(), attempt.preconditioner));
             // Asked for at the first pause, when a device has all that it needs: what is freed before waits for whatever runs.
             const auto pauses = [&, wanted = pauses_for(candidate)](std::int64_t iteration) {
                 ask_for_hash();

@@ -20,7 +20,7 @@ public:
 
     /// `given` is the caller's wish, if any; without one the choice is by what is known of A.
     MethodChoice(std::optional<KrylovMethod> given, const MatrixFacts& facts, bool complex_scalars)
-        : given_(given), best_(best_of(facts, complex_scalars)) {}
+        : given_(given), best_(best_of(facts, complex_scalars)), is_a_symmetric_(facts.is_nearly_symmetric) {}
 
     /// Where the preconditioner is symmetric as A is.
     KrylovMethod best() const { return given_.value_or(best_); }
@@ -33,6 +33,12 @@ public:
         if (kind == PreconditionerKind::schur) return KrylovMethod::idr;
         const bool suits = best_ == KrylovMethod::cocg ? m.is_complex_symmetric() : m.is_symmetric();
         return suits ? best_ : KrylovMethod::bicgstab;
+    }
+
+    /// Whether M is symmetric, or complete factors of an A that is, but for rounding: definite they are where A is, as shows.
+    template <class M>
+    bool may_take_for_symmetric(const M& m, PreconditionerKind kind) const {
+        return m.is_symmetric() || (kind == PreconditionerKind::klu && is_a_symmetric_);
     }
 
     /// Told how a solve by a method ended. Whether it is to be repeated with another one: after cg MINRES, which does without a
@@ -52,6 +58,7 @@ private:
 
     std::optional<KrylovMethod> given_;
     KrylovMethod best_;
+    bool is_a_symmetric_ = false;  ///< as far as is known
 };
 
 }  // namespace solver

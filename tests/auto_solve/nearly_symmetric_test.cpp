@@ -111,5 +111,18 @@ TEST(NearlySymmetric, IsSolvedByWhatSolvesSymmetricSystems) {
               std::pair(PreconditionerKind::amg, KrylovMethod::cg));
 }
 
+/// Complete factors are symmetric where A is; where they are not definite MINRES may see that, and goes on without.
+TEST(NearlySymmetric, IsSolvedByMinresWithCompleteFactorsWhereDefinite) {
+    CsrMatrix<double> a = scaled_from_both_sides(made_by_name("poisson2d_20"));
+    const SolveOptions by_minres{.method = KrylovMethod::minres};
+    const auto definite = solve_by(a, image_of_ones(a), by_minres);
+    EXPECT_EQ(definite.report.result().status, SolveStatus::converged);
+    EXPECT_EQ(definite.report.attempts.back().preconditioner, PreconditionerKind::klu);
+    EXPECT_LE(definite.report.result().iterations, 3);
+    a.values[a.row_offsets[210] + 2] = -1;  // on the diagonal
+    const auto indefinite = solve_by(a, image_of_ones(a), by_minres);
+    EXPECT_EQ(indefinite.report.result().status, SolveStatus::converged) << "by these factors or without";
+}
+
 }  // namespace
 }  // namespace solver
