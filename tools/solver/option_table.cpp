@@ -90,7 +90,7 @@ const Option output[] = {
     {"history", "FILE", "write the residual of every iteration, as CSV"},
     {"quiet", nullptr, "print nothing but errors"},
     {"version", nullptr, "print the version and what it was built with"},
-    {"help", nullptr, "print this text"},
+    {"help,h", nullptr, "print this text"},
 };
 
 const Group groups[] = {

@@ -104,6 +104,7 @@ TEST_F(SolverCommand, TellsTheHierarchyAndTakesItsNearNullSpace) {
 }
 
 TEST_F(SolverCommand, HelpNamesEveryOptionAndGivesExamples) {
+    EXPECT_EQ(run("-h").out, run("--help").out);
     const Finished finished = run("--help");
     EXPECT_EQ(finished.status, 0);
     for (const char* option :
