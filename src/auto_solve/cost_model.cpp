@@ -23,10 +23,6 @@ constexpr double factor_flop = 0.5;
 constexpr double factor_entry = 50;
 constexpr double ilut_flop = 1;
 
-// Of a matrix that is nearly full, eliminated by blocks in vector lanes.
-constexpr double full_factor_flop = 0.05;
-constexpr double full_factor_entry = 5;
-
 /// Preparing a matrix costs as much as 28 to 96 steps with Jacobi, on real matrices.
 constexpr double steps_of_preparation = 64;
 

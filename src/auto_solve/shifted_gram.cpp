@@ -97,11 +97,12 @@ bool GramCosts::is_cheap(bool of_rows) const {
 /// applications to look for lost rank and of some steps.
 double GramCosts::factors(std::int64_t entries, bool is_nearly_full, const FillPrediction& fill) {
     constexpr double entry = 90, solved_entry = 10, flop = 1;
-    constexpr double entry_of_full = 5, solved_entry_of_full = 2, flop_of_full = 0.05;  // in vector lanes
+    constexpr double solved_entry_of_full = 2;
     constexpr double applications = 8;
     const double stored = fill.factor_entries + static_cast<double>(entries);
     if (is_nearly_full)
-        return flop_of_full * fill.flops + entry_of_full * stored + applications * solved_entry_of_full * fill.factor_entries;
+        return full_factor_flop * fill.flops + full_factor_entry * stored +
+               applications * solved_entry_of_full * fill.factor_entries;
     return flop * fill.flops + entry * stored + applications * solved_entry * fill.factor_entries;
 }
 

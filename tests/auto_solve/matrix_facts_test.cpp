@@ -4,6 +4,7 @@
 #include "solver/complex.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/dense_matrix.hpp"
+#include "support/full_elements.hpp"
 
 #include <gtest/gtest.h>
 
@@ -63,10 +64,7 @@ TEST(MatrixFacts, SeesOneEntryThatIsNotMirroredToTheBit) {
 MatrixFacts facts(const CsrMatrix<double>& a) { return facts_of(SpmvPlan<double>(a.view(), Device::cpu(2))); }
 
 MatrixFacts facts_of_full(const CsrMatrix<double>& a) {
-    std::vector<double> elements(static_cast<std::size_t>(a.rows * a.columns));
-    for (std::int64_t i = 0; i < a.rows; ++i)
-        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
-            elements[i * a.columns + a.column_indices[k]] = a.values[k];
+    const std::vector<double> elements = testing::full_elements(a);
     return facts_of(SpmvPlan<double>(DenseView<double>{a.rows, a.columns, a.columns, 1, elements.data()}, Device::cpu(1)));
 }
 

@@ -6,6 +6,7 @@
 #include "solver/error.hpp"
 #include "solver/preconditioner.hpp"
 #include "solver/solve.hpp"
+#include "support/full_elements.hpp"
 #include "support/linear_systems.hpp"
 #include "support/solved.hpp"
 
@@ -34,10 +35,7 @@ MatrixFacts facts_when_sparse(const CsrMatrix<T>& a) {
 
 template <class T>
 MatrixFacts facts_when_full(const CsrMatrix<T>& a) {
-    std::vector<T> elements(static_cast<std::size_t>(a.rows * a.columns));
-    for (std::int64_t i = 0; i < a.rows; ++i)
-        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
-            elements[i * a.columns + a.column_indices[k]] = a.values[k];
+    const std::vector<T> elements = testing::full_elements(a);
     return facts_of(SpmvPlan<T>(DenseView<T>{a.rows, a.columns, a.columns, 1, elements.data()}, Device::cpu(2)));
 }
 
