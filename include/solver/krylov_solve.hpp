@@ -26,7 +26,9 @@ namespace solver {
 ///  - minres: MINRES of Paige and Saunders (SIAM J. Numer. Anal. 12(4), 1975) for a symmetric A, which may be indefinite. M
 ///    must be symmetric and positive definite: one that is known not to be symmetric is an InvalidArgument, and where
 ///    r'M^-1 r <= 0 is seen the solve ends as indefinite. Without M the residual falls in every step, with M it falls as M^-1
-///    measures it.
+///    measures it. Where nothing solves the system the solve ends as stagnated with an x whose residual is the least so
+///    measured, up to the root of the roundoff times A's condition: once A r has fallen to nothing twice and r has gained
+///    nothing between.
 ///  - idr: IDR(4) of van Gijzen and Sonneveld (ACM TOMS 38(1), 2011): as short as BiCGStab's recurrence, and often steadier.
 ///  - bicgstab2: BiCGStab(2) of Sleijpen and Fokkema (ETNA 1, 1993): takes the least residual over two vectors at a time, which
 ///    helps where eigenvalues lie near the imaginary axis. An iteration makes one product with A and three in turn.

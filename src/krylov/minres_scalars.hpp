@@ -7,6 +7,7 @@
 #include "krylov/product_unit.hpp"
 #include "solver/numeric/rounding.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <concepts>
 
@@ -54,6 +55,8 @@ public:
         next_ = Rotation::of(first, next_gamma_, pivot_);
         const double scale = first_ ? magnitude(delta_) : add_rn(magnitude(delta_), gamma_);
         if (!is_finite(pivot_) || !is_finite(scale)) return StepEnd::non_finite;
+        const double of_next = mul_rn(now_.c, next_gamma_);
+        look_at_range(sqrt_rn(add_rn(mul_rn(first, first), mul_rn(of_next, of_next))), add_rn(scale, next_gamma_));
         return pivot_ > mul_rn(noise, scale) ? StepEnd::none : StepEnd::breakdown;
     }
 
@@ -78,7 +81,8 @@ public:
         previous_ = now_;
         now_ = next_;
         first_ = false;
-        return is_finite(r_norm) ? StepEnd::full : StepEnd::non_finite;
+        if (!is_finite(r_norm)) return StepEnd::non_finite;
+        return becomes_orthogonal_ ? StepEnd::orthogonal : StepEnd::full;
     }
 
     double r_norm() const { return r_norm_; }
@@ -87,11 +91,30 @@ public:
     double terms() const { return 0; }
     double z_weight() const { return 0; }
 
+    /// ||A r|| by ||A|| ||r|| where r counts as orthogonal to the range of A. Errors of many steps add up.
+    static double nothing() { return std::min(64 * sqrt_rn(static_cast<double>(unit_roundoff<Value>)), 0x1p-10); }
+
     /// What rounding leaves of a vector or a pivot that should vanish, relatively.
     static constexpr double noise = 16 * unit_roundoff<Value>;
 
 private:
     static Value rounded(double x) { return static_cast<Value>(x); }
+
+    /// Told ||A r|| and ||A||, both divided by ||r||, in every step: finds where A r has fallen to the root of the roundoff and
+    /// rises again (Choi, Paige, Saunders, SIAM J. Sci. Comput. 33(4), 2011, sec. 3). There ||r|| is least where nothing solves
+    /// the system: a rounding error in the null space, u at first, grows by the factor that A r falls by. Once a fall.
+    void look_at_range(double product, double norm) {
+        constexpr double high = 0x1p-5;
+        norm_ = std::max(norm_, norm);
+        const double share = div_rn(product, norm_);
+        becomes_orthogonal_ = least_share_ <= nothing() && share > 2 * least_share_ && !was_orthogonal_;
+        was_orthogonal_ = was_orthogonal_ || becomes_orthogonal_;
+        least_share_ = std::min(least_share_, share);
+        if (share > high) {
+            was_orthogonal_ = false;
+            least_share_ = 1;
+        }
+    }
 
     bool first_ = true;
     double unit_ = 1;
@@ -101,6 +124,9 @@ private:
     double previous_gamma_ = 0, gamma_ = 0, next_gamma_ = 0;
     double second_ = 0, third_ = 0;
     double older_pivot_ = 0, old_pivot_ = 0, pivot_ = 0;
+    double norm_ = 0;         ///< of A, as far as it has shown
+    double least_share_ = 1;  ///< ||A r|| by ||A|| ||r|| since it was large
+    bool was_orthogonal_ = false, becomes_orthogonal_ = false;
     Rotation previous_, now_, next_;
 };
 

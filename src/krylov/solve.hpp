@@ -16,6 +16,7 @@
 #include <optional>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 namespace solver {
 
@@ -125,6 +126,7 @@ private:
         if (meets_tolerance(norm)) co_return SolveStatus::converged;
         if (reason == Reason::last) co_return std::nullopt;
         if (reason == Reason::indefinite) co_return SolveStatus::indefinite;
+        if (reason == Reason::orthogonal) co_return end_where_nothing_is_gained();
         const bool broke = reason == Reason::breakdown || reason == Reason::non_finite;
         const bool gained = !broke && stretch.end != StepEnd::stalled;
         const double promised = gained ? recurrence_.norms().back() / scale_ : 0;
@@ -138,6 +140,14 @@ private:
         else if (record.replaced)
             replace(norm);
         co_return std::nullopt;
+    }
+
+    /// An r that is orthogonal to the range of A may be no more than a look at an eigenvalue near zero: then the next steps
+    /// solve for that. It is the least where r becomes orthogonal again and nothing has been gained meanwhile.
+    std::optional<SolveStatus> end_where_nothing_is_gained() {
+        constexpr double nothing = 1 - 0x1p-10;
+        const double before = std::exchange(orthogonal_norm_, best_norm_);
+        return best_norm_ > nothing * before ? std::optional(SolveStatus::stagnated) : std::nullopt;
     }
 
     bool replaces_r(Reason reason) const {
@@ -268,7 +278,8 @@ private:
     double unit_ = 1;  ///< of residuals: a power of two, by which they and their norms are multiplied
     double b_norm_ = 0;
     double best_norm_ = 0;
-    double reference_norm_ = 0;  ///< the best true residual when it last halved
+    double reference_norm_ = 0;                                         ///< the best true residual when it last halved
+    double orthogonal_norm_ = std::numeric_limits<double>::infinity();  ///< ... when r last became orthogonal to the range
     double scale_ = 1;
     int fruitless_ = 0;
     bool best_is_new_ = true;

@@ -16,13 +16,14 @@ enum class StepEnd {
     half,        ///< BiCGStab: s was small enough: x gained alpha M^-1 p only
     cycle,       ///< GMRES: all of it was made, and with it a cycle
     stalled,     ///< GMRES: with it a cycle that gained next to nothing
+    orthogonal,  ///< MINRES: all of it was made; r is orthogonal to the range of A, nearly, as where ||r|| is least
     breakdown,   ///< a scalar by which the method divides is zero to working precision
     indefinite,  ///< CG: p'Ap or r'M^-1 r is not positive; MINRES: r'M^-1 r
     non_finite,  ///< a norm or a scalar is Inf or NaN
 };
 
 /// Why b - A x is to be computed anew after a step.
-enum class Reason { none, claim, cycle, drift, progress, breakdown, indefinite, non_finite, last };
+enum class Reason { none, claim, cycle, drift, progress, orthogonal, breakdown, indefinite, non_finite, last };
 
 /// What a stretch of steps looks out for.
 struct StepLimits {
@@ -46,6 +47,7 @@ SOLVER_HD Reason reason_to_verify(StepEnd end, const Scalars& scalars, const Ste
     if (end == StepEnd::indefinite) return Reason::indefinite;
     if (end == StepEnd::non_finite) return Reason::non_finite;
     if (scalars.r_norm() <= limits.target) return Reason::claim;
+    if (end == StepEnd::orthogonal) return Reason::orthogonal;
     if (drift != nullptr) {
         const double weight = scalars.z_weight();
         const double z = weight == 0 ? 0 : mul_rn(weight, z_terms());
