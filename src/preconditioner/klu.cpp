@@ -100,12 +100,26 @@ void require_full_structural_rank(const Preparation& preparation) {
         instead_where_singular));
 }
 
+/// In the order of A + A^T; where pivots off the diagonal spoil that, in one for pivots from any row. False where the factors
+/// have no room in either.
+template <class V>
+bool factor_nearly_as_predicted(KluFactorization<V>& klu, double predicted_entries, double allowed_entries) {
+    constexpr double spoilt = 2, worth_another_order = 4;
+    if (klu.try_factor(std::min(spoilt * predicted_entries, allowed_entries))) return true;
+    klu.order_for_any_pivot();
+    if (klu.try_factor(std::min(worth_another_order * predicted_entries, allowed_entries))) return true;
+    klu.order_as_given();
+    return false;
+}
+
 /// Room for several times the prediction first: it is only reserved, and more would be for nothing on nearly every matrix.
 template <class V>
 void factor_within_limit(KluFactorization<V>& klu, double predicted_entries, std::int64_t memory_limit) {
     constexpr double bytes = bytes_per_entry * components<V> * components<V>;
     const double allowed_entries = std::min(memory_limit_in_bytes(memory_limit) / bytes, klu.most_entries);
-    constexpr double growth = 4;
+    constexpr double growth = 4, enough_a_row = 16;  // for what KLU wants beside the entries to be little
+    const bool may_be_spoilt = predicted_entries > enough_a_row * klu.rows();
+    if (may_be_spoilt && factor_nearly_as_predicted(klu, predicted_entries, allowed_entries)) return;
     double capacity = predicted_entries;
     do {
         capacity = std::min(growth * capacity, allowed_entries);

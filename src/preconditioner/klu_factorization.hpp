@@ -2,6 +2,7 @@
 
 /// KLU's factors of a matrix, real or complex.
 
+#include "preparation/fill_order.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/error.hpp"
 #include "solver/numeric/complex.hpp"
@@ -37,8 +38,7 @@ public:
         common_.tol = tolerance;
         common_.memgrow = 1e30;  // growth is refused (KLU_TOO_LARGE): the capacity asked for is a limit
         common_.initmem_amd = 1;
-        symbolic_ = klu_analyze_given(n_, offsets_.data(), rows_.data(), nullptr, nullptr, &common_);
-        if (symbolic_ == nullptr) fail();
+        analyse(nullptr);
     }
     ~KluFactorization() {
         free_numeric();
@@ -46,6 +46,10 @@ public:
     }
     KluFactorization(const KluFactorization&) = delete;
     KluFactorization& operator=(const KluFactorization&) = delete;
+
+    /// Rows and columns in an order for pivots from any row.
+    void order_for_any_pivot() { analyse(preparation::order_of_columns(offsets_, rows_).data()); }
+    void order_as_given() { analyse(nullptr); }
 
     /// Factors with room for so many entries of L and U; false where they are not enough.
     bool try_factor(double capacity) {
@@ -59,6 +63,7 @@ public:
         return true;
     }
 
+    int rows() const { return n_; }
     bool is_singular() const { return common_.status == KLU_SINGULAR; }
     int rank() const { return common_.numerical_rank; }
     int dependent_column() const { return common_.singular_col; }
@@ -87,6 +92,13 @@ public:
     }
 
 private:
+    void analyse(int* order) {
+        free_numeric();
+        klu_free_symbolic(&symbolic_, &common_);
+        symbolic_ = klu_analyze_given(n_, offsets_.data(), rows_.data(), order, order, &common_);
+        if (symbolic_ == nullptr) fail();
+    }
+
     /// A factor of so many entries: extract(offsets, rows, real parts, imaginary parts) writes it. KLU hands out parts apart.
     template <class Extract>
     CsrMatrix<V> extracted(int entries, const Extract& extract) {

@@ -3,6 +3,7 @@
 #include "solver/error.hpp"
 
 #include <amd.h>
+#include <colamd.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -36,6 +37,18 @@ FillOrder approximate_minimum_degree(const std::vector<std::int32_t>& offsets, c
     result.fill.factor_entries = 2 * info[AMD_LNZ] + n;
     result.fill.flops = info[AMD_NDIV] + 2 * info[AMD_NMULTSUBS_LU];
     return result;
+}
+
+std::vector<std::int32_t> order_of_columns(const std::vector<std::int32_t>& offsets, std::vector<std::int32_t> rows) {
+    const auto n = static_cast<std::int32_t>(offsets.size()) - 1;
+    std::vector<std::int32_t> order = offsets;
+    rows.resize(colamd_recommended(static_cast<std::int32_t>(rows.size()), n, n));  // with room to work in
+    std::array<std::int32_t, COLAMD_STATS> stats;
+    if (colamd(n, n, static_cast<std::int32_t>(rows.size()), rows.data(), order.data(), nullptr, stats.data()) == 0)
+        throw Error(fmt::format("order of columns: COLAMD refused the pattern of a {} x {} matrix (status {})", n, n,
+                                stats[COLAMD_STATUS]));
+    order.pop_back();
+    return order;
 }
 
 }  // namespace solver::preparation

@@ -39,4 +39,8 @@ FillOrder natural_order(std::int64_t rows);
 /// AMD on the pattern of B + B^T. Row i of B has the columns offsets[i] <= k < offsets[i + 1], sorted.
 FillOrder approximate_minimum_degree(const std::vector<std::int32_t>& offsets, const std::vector<std::int32_t>& columns);
 
+/// An order of columns for elimination whose pivots may come from any row (COLAMD: Davis, Gilbert, Larimore, Ng, ACM TOMS
+/// 30(3), 2004). Column j of B has the rows rows[k], offsets[j] <= k < offsets[j + 1].
+std::vector<std::int32_t> order_of_columns(const std::vector<std::int32_t>& offsets, std::vector<std::int32_t> rows);
+
 }  // namespace solver::preparation

@@ -231,6 +231,46 @@ TEST(KluOnRealMatrices, GivesUpWherePivotingFillsInMoreThanTheLimit) {
     EXPECT_GT(static_cast<double>(made.factors.lower.nonzeros() + made.factors.upper.nonzeros()), 1.5 * p.fill->factor_entries);
 }
 
+/// Central differences of an advection on a square grid beside a small diagonal: pivots leave the diagonal at every other step.
+CsrMatrix<double> advection(std::int32_t side) {
+    std::vector<Entry<double>> entries;
+    for (std::int32_t y = 0; y < side; ++y)
+        for (std::int32_t x = 0; x < side; ++x) {
+            const std::int32_t row = y * side + x;
+            entries.push_back({row, row, 0x1p-16});
+            if (x > 0) entries.push_back({row, row - 1, -1});
+            if (x + 1 < side) entries.push_back({row, row + 1, 1});
+            if (y > 0) entries.push_back({row, row - side, -1});
+            if (y + 1 < side) entries.push_back({row, row + side, 1});
+        }
+    return csr_from_entries<double>(side * side, side * side, entries);
+}
+
+// In the order of A + A^T pivoting makes five times the entries that were predicted.
+TEST(KluPivots, TakesAnOrderForAnyPivotWherePivotingSpoilsTheOneForTheDiagonal) {
+    const CsrMatrix<double> a = advection(80);
+    const Preparation p = prepare(a.view(), Ordering::amd);
+    const KluFactors<double> made = factor_klu<double>(a.view(), p, 0);
+    EXPECT_LT(static_cast<double>(made.factors.lower.nonzeros() + made.factors.upper.nonzeros()), 2 * p.fill->factor_entries);
+    const std::vector<double> b = times_known_solution(a);
+    std::vector<double> z(b.size());
+    make_klu<double>(a.view(), p, {}, Device::cpu(1))->apply(b, z, Accuracy::exact);
+    EXPECT_LT(relative_residual(a, b, z), 1e-12);
+}
+
+// Where the limit leaves no room for that either, the refusal tells what was expected.
+TEST(KluPivots, SaysThatPivotingFillsInMoreThanPredictedWhereNoOrderHasRoom) {
+    const CsrMatrix<double> a = advection(80);
+    const Preparation p = prepare(a.view(), Ordering::amd);
+    const auto limit = static_cast<std::int64_t>(1.05 * predict_klu(p).bytes);
+    try {
+        factor_klu<double>(a.view(), p, limit);
+        FAIL();
+    } catch (const ResourceLimit& error) {
+        EXPECT_THAT(error.what(), HasSubstr("pivoting fills in more than predicted"));
+    }
+}
+
 /// Rows far beyond single precision's range, scaled away before anything is rounded to it.
 TEST(KluInSingle, TakesAMatrixInDouble) {
     std::mt19937_64 random(6);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -41,6 +42,22 @@ TEST(FillOrder, IsAskedOfAmdWhereARowIsShort) {
     a.column_indices.resize(a.column_indices.size() - 300);
     a.values.resize(a.column_indices.size());
     EXPECT_FALSE(has_only_long_rows(a.view())) << "the last row has 100 entries";
+}
+
+// An arrow: its first column fills in every other one unless it comes last.
+TEST(FillOrder, OfColumnsPutsTheFullOneLast) {
+    constexpr std::int32_t n = 50;
+    std::vector<std::int32_t> offsets{0}, rows;
+    for (std::int32_t j = 0; j < n; ++j) {
+        for (std::int32_t i = 0; i < n; ++i)
+            if (i == j || j == 0) rows.push_back(i);
+        offsets.push_back(static_cast<std::int32_t>(rows.size()));
+    }
+    std::vector<std::int32_t> order = order_of_columns(offsets, rows);
+    EXPECT_TRUE(order[n - 1] == 0 || order[n - 2] == 0) << "with one other left the order makes no difference";
+    std::ranges::sort(order);
+    for (std::int32_t j = 0; j < n; ++j) EXPECT_EQ(order[j], j);
+    EXPECT_TRUE(order_of_columns({0}, {}).empty());
 }
 
 }  // namespace
