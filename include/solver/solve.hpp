@@ -97,7 +97,8 @@ struct SolveReport {
 ///    estimate or, later, by the prepared matrix;
 ///  - jacobi again, where its rate promises less work than factors;
 ///  - the prepared matrix (preparation.hpp): klu where its predicted operations are few for each entry of A; else jacobi on the
-///    same terms, ilut for as many operations as klu is predicted to take, then klu, before ilut where that would keep all;
+///    same terms, ilut for as many operations as klu is predicted to take, then klu; klu before ilut where that would keep all,
+///    or where what was tried has cost as much as klu is predicted to;
 ///  - what is left of ilut, ilu0 and jacobi (none where the diagonal has zeros, or is not positive and the method needs it),
 ///  each for about as many operations as klu's;
 ///  - at last what gained most digits per operation, or jacobi where none gained any, with the iterations that are left; none

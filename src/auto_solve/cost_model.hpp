@@ -29,14 +29,13 @@ public:
     double complete_factors(const FillPrediction& fill) const;
 
     double incomplete_factors() const;  ///< ILUT's
-    double multigrid() const;           ///< setup and the steps that it is expected to take
+    double hierarchy() const;           ///< the setup of multigrid
+    double multigrid() const;           ///< with the steps that it is expected to take
     double schur() const;               ///< setup of the Schur complement's block and of multigrid, and the steps
 
 private:
     struct Constants;
     static const Constants& constants_of(CostProfile profile);
-    double hierarchy() const;  ///< the setup of multigrid
-
     const Constants& constants_;
     double rows_;
     double nonzeros_;

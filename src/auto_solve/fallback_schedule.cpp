@@ -112,7 +112,8 @@ void FallbackSchedule::choose_by_analysis(std::span<const Attempt> attempts) {
     } else {
         if (!is_cheap) add_schur_if_it_pays(complete);
         if (!is_cheap) add_plain_if_promising(attempts, std::min(complete, costs_.incomplete_factors()));
-        const bool is_klu_first = is_cheap || ilut_keeps_all || is_ilut_dearer_for_several(complete);
+        const bool is_klu_first =
+            is_cheap || ilut_keeps_all || is_ilut_dearer_for_several(complete) || cost_of(attempts) >= complete;
         if (is_klu_first) add(Kind::klu, share_of_complete);
         add(Kind::ilut, share_of(Kind::ilut, budget));
         if (!is_klu_first) add(Kind::klu, share_of_complete);
@@ -127,6 +128,18 @@ void FallbackSchedule::add(Kind kind, std::int64_t share, GiveUp give_up) { cand
 bool FallbackSchedule::is_ilut_dearer_for_several(double complete) const {
     constexpr double likely_iterations = 10;
     return facts_.columns > 1 && complete < costs_.incomplete_factors() + likely_iterations * cost_of_iteration(Kind::ilut);
+}
+
+/// Of what has been tried in vain. Once that is as much as complete factors cost these come before ILUT's, which may be in
+/// vain, too.
+double FallbackSchedule::cost_of(std::span<const Attempt> attempts) const {
+    double cost = 0;
+    for (const Attempt& attempt : attempts) {
+        if (attempt.preconditioner == Kind::amg || attempt.preconditioner == Kind::schur) cost += costs_.hierarchy();
+        if (attempt.results.empty()) continue;
+        cost += static_cast<double>(attempt.results.front().iterations) * cost_of_iteration(attempt.preconditioner);
+    }
+    return cost;
 }
 
 /// Of what may be a saddle point, once, where it costs less than complete factors and ilut's, which may take as much before.

@@ -67,6 +67,7 @@ private:
     void add_schur_if_it_pays(double complete);
     bool is_ilut_dearer_for_several(double complete) const;
     void add_plain_if_promising(std::span<const Attempt> attempts, double budget);
+    double cost_of(std::span<const Attempt> attempts) const;
 
     double alternative_to_trial();
     double estimated_complete();
