@@ -56,7 +56,8 @@ public:
             const std::optional<Candidate> candidate = schedule.next(judged);
             const bool is_singular = schedule.has_solution_for_some_b_only(judged);
             find_least_squares_if_singular(system, is_singular && (was_singular || !candidate), max_iterations);
-            if (!candidate || !has_more_to_do(max_iterations)) break;
+            const bool is_done = is_least_ && options_.method;  // nothing else brings the residual of that method down
+            if (!candidate || is_done || !has_more_to_do(max_iterations)) break;
             was_singular = is_singular;
             judged.push_back(attempt_with_a_look(system, *candidate, method, max_iterations));
         }
@@ -154,9 +155,10 @@ private:
     }
 
     bool stood_still() const {
-        return std::ranges::any_of(report_.attempts, [](const Attempt& attempt) {
-            return !attempt.mixed && !attempt.results.empty() && attempt.results.front().status == SolveStatus::stagnated;
-        });
+        return is_least_ || std::ranges::any_of(report_.attempts, [](const Attempt& attempt) {
+                   return !attempt.mixed && !attempt.results.empty() &&
+                          attempt.results.front().status == SolveStatus::stagnated;
+               });
     }
 
     /// Twice so many steps at most, and a quarter of the iterations that are left. Where nothing is found, x and what is known
@@ -292,6 +294,9 @@ private:
         attempt.levels = system.preconditioner().levels();
         for (const SolveResult& result : attempt.results)
             attempt.repeated = method.is_refuted_by(attempt.method, result.status) || attempt.repeated;
+        // MINRES's residuals fall in every step, unless they are the least.
+        const bool always_falls = attempt.method == KrylovMethod::minres && !System::is_mixed;
+        is_least_ = is_least_ || (always_falls && plateau_.stands_still());
         finish(attempt);
         if constexpr (!System::is_mixed)
             if (attempt.preconditioner == PreconditionerKind::klu)
@@ -395,7 +400,8 @@ private:
         return goes_on;
     }
 
-    static void watch(Attempt& attempt, const Iteration& iteration) {
+    void watch(Attempt& attempt, const Iteration& iteration) {
+        plateau_.see(iteration);
         if (iteration.number == 0) attempt.initial_residual = attempt.least_residual = iteration.recursive_residual;
         attempt.least_residual = std::min(attempt.least_residual, iteration.recursive_residual);
     }
@@ -444,6 +450,8 @@ private:
     std::vector<std::int64_t> doubtful_;       ///< columns of which A may be singular, else at_limit_
     std::vector<std::int64_t> least_squares_;  ///< columns that nothing solves, and their least squares
     bool is_stuck_ = false;                    ///< an attempt that may go on after a look
+    bool is_least_ = false;                    ///< the residual of an attempt, as it seems
+    PlateauWatch plateau_;                     ///< of the first column of an attempt
     bool has_looked_ = false, has_looked_at_singular_ = false;  ///< for least squares
     std::vector<std::int64_t> used_;                            ///< iterations of each column
     std::vector<bool> stopped_;                                 ///< columns, by the callback

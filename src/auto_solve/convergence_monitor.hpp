@@ -5,6 +5,7 @@
 #include "solver/krylov.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -95,6 +96,27 @@ private:
     std::int64_t check_;  ///< the iteration of the next check
     double least_ = 1;
     double least_before_ = 1;  ///< where the window begins
+};
+
+/// Whether the least residual has been one number, nearly, in the last half of the iterations, where there were enough: since
+/// the last but one that is a power of two.
+class PlateauWatch {
+public:
+    /// Told of every iteration.
+    void see(const Iteration& iteration) {
+        if (iteration.number == 0) *this = {};
+        least_ = std::min(least_, iteration.recursive_residual);
+        const auto number = static_cast<std::uint64_t>(iteration.number);
+        if (number >= least_number && std::has_single_bit(number)) before_ = std::exchange(at_power_, least_);
+    }
+
+    bool stands_still() const { return std::isfinite(before_) && least_ >= (1 - 0x1p-20) * before_; }
+
+private:
+    static constexpr std::uint64_t least_number = 8;
+
+    double least_ = std::numeric_limits<double>::infinity();
+    double at_power_ = least_, before_ = least_;
 };
 
 }  // namespace solver

@@ -111,6 +111,21 @@ TEST(ConvergenceMonitor, GivesUpWhatDoesNotHalveInHalfOfItsIterations) {
     }
 }
 
+TEST(PlateauWatch, TellsWhatStandsStillFromWhatHardlyFalls) {
+    PlateauWatch plateau;
+    const auto stands_still = [&](double lost, std::int64_t falls, std::int64_t last) {
+        double residual = 1;
+        for (std::int64_t i = 0; i <= last; ++i) plateau.see(at(i, i > falls ? residual *= 1 - lost : residual /= 2));
+        return plateau.stands_still();
+    };
+    EXPECT_TRUE(stands_still(0, 30, 70));
+    EXPECT_TRUE(stands_still(0x1p-30, 30, 70));
+    EXPECT_FALSE(stands_still(0x1p-24, 30, 70)) << "38 times that make more than 2^-20";
+    EXPECT_FALSE(stands_still(0, 40, 70)) << "it still fell after iteration 32";
+    EXPECT_TRUE(stands_still(0, 40, 130));
+    EXPECT_FALSE(stands_still(0, 0, 15)) << "too few";
+}
+
 TEST(ConvergenceMonitor, NeverGivesUpWhereNotAskedTo) {
     ConvergenceMonitor monitor(GiveUp::never, 1e-10, 4);
     for (std::int64_t i = 0; i <= 5000; ++i) EXPECT_FALSE(monitor.gives_up(at(i, 1)));

@@ -91,6 +91,31 @@ TEST(SingularSystems, FindLeastSquaresWhereTheNullVectorIsNotConstant) {
     }
 }
 
+// MINRES stands at the least residual where its share ends; ILUT's factors would take minutes.
+// Promise: solve.hpp, "They are looked for, too, where the residual stood still"
+TEST(SingularSystems, FindLeastSquaresOfLargeGraphsBeforeFactorsAreMade) {
+    const CsrMatrix<double> a = normalised_laplacian(100000, 8);
+    const std::vector<double> b = random_vector<double>(100000, 3);
+    const auto solved = solve_by(a, b, {});
+    expect_least_squares(solved.report, least_of_laplacian(a, b));
+    for (const Attempt& attempt : solved.report.attempts)
+        EXPECT_TRUE(attempt.least_squares || attempt.preconditioner == PreconditionerKind::jacobi);
+}
+
+// By name, too, it ends there: factors of this graph fill in nearly wholly, and would not help.
+// Promise: krylov_solve.hpp, "Where nothing solves the system the solve ends as stagnated"
+TEST(SingularSystems, EndMinresByNameWithTheLeastResidual) {
+    const CsrMatrix<double> a = normalised_laplacian(20000, 8);
+    const std::vector<double> b = random_vector<double>(20000, 3);
+    SolveOptions options;
+    options.method = KrylovMethod::minres;
+    const auto solved = solve_by(a, b, options);
+    const double least = least_of_laplacian(a, b);
+    EXPECT_EQ(solved.report.result().status, SolveStatus::stagnated);
+    EXPECT_NEAR(solved.report.result().relative_residual, least, 1e-9 * least);
+    for (const Attempt& attempt : solved.report.attempts) EXPECT_NE(attempt.preconditioner, PreconditionerKind::klu);
+}
+
 /// Rows in other units, so that conjugate gradients have no part in it; ILUT's iterations do not break down.
 // Promise: solve.hpp, "They are looked for, too, where the residual stood still"
 TEST(SingularSystems, FindLeastSquaresWhereAnAttemptIsStuckBeforeItGoesOn) {
