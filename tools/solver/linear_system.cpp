@@ -15,9 +15,11 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <span>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -214,6 +216,11 @@ DenseMatrix<T> make_rhs(const Options& options, const SpmvPlan<T>& a, bool is_co
                           [&](RhsOnes) { return one_column(ones<T>(rows, is_complex, a.device())); },
                           [&](RhsRandom random) { return one_column(random_vector<T>(rows, random.seed)); },
                           [&](const RhsFile& file) {
+                              std::error_code error;
+                              if (!std::filesystem::exists(file.path, error) && !error)
+                                  throw FileError(
+                                      file.path.string(), 0,
+                                      "there is no such file; --rhs takes one, or ones, A*ones, random or random:SEED");
                               return read_columns<T>(file.path, options.threads, rows, "the right-hand side", is_complex);
                           },
                       },

@@ -40,6 +40,9 @@ const char* parse_word(const char* p, const char* what, const std::pair<const ch
     throw LineError(p, fmt::format("saw {}, expected the {} to be {}", seen(p), what, expected));
 }
 
+/// After the mark of UTF-8 that some editors put at the begin of a file.
+const char* skip_byte_order_mark(const char* p) { return std::strncmp(p, "\xEF\xBB\xBF", 3) == 0 ? p + 3 : p; }
+
 void parse_banner(const char* p, Header& header) {
     const char* const end = token_end(p);
     if (lower_case(p, end) != "%%matrixmarket") throw LineError(p, fmt::format("saw {}, expected '{}'", seen(p), banner_form));
@@ -121,7 +124,7 @@ private:
 Header parse_header(Lines& lines) {
     Header header;
     if (lines.at_end()) throw LineError(nullptr, fmt::format("the file is empty, expected '{}'", banner_form));
-    parse_banner(lines.line(), header);
+    parse_banner(skip_byte_order_mark(lines.line()), header);
     for (lines.advance(); !lines.at_end(); lines.advance()) {
         const char* const first = skip_blanks(lines.line());
         if (*first == '%' || *first == '\n') continue;

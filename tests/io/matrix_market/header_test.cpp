@@ -51,6 +51,15 @@ TEST(Header, KnowsFormatFieldSymmetryAndSizes) {
     EXPECT_EQ(read.lines, 2);
 }
 
+// As some editors write it; within a file it is no blank.
+TEST(Header, MayFollowTheByteOrderMarkOfUtf8) {
+    const std::string mark = "\xEF\xBB\xBF", banner = "%%MatrixMarket matrix array real general\n";
+    EXPECT_EQ(Read(mark + banner + "2 3\n").refusal, "");
+    EXPECT_EQ(Read(mark + banner + "2 3\n").header.columns, 3);
+    EXPECT_NE(Read(mark + mark + banner + "2 3\n").refusal, "");
+    EXPECT_NE(Read(banner + mark + "2 3\n").refusal, "");
+}
+
 TEST(Header, CountsWhatAnArrayStores) {
     const auto entries = [](const std::string& symmetry, const std::string& sizes) {
         return Read("%%MatrixMarket matrix array real " + symmetry + "\n" + sizes + "\n").header.entries;

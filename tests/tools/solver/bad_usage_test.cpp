@@ -107,7 +107,7 @@ const Refusal refusals[] = {
     {"RectangularPreconditioner", "--matrix wide.mtx --preconditioner ilu0", {"--preconditioner: for square systems only"}},
     {"ZeroDiagonal", "--matrix zero_diagonal.mtx --preconditioner jacobi", {"diagonal", "row 1", "none"}},
     {"RhsOfWrongSize", "--matrix A.mtx --rhs b2.mtx", {"b2.mtx", "2 rows", "40"}},
-    {"RhsMissing", "--matrix A.mtx --rhs nowhere.mtx", {"nowhere.mtx"}},
+    {"RhsMissing", "--matrix A.mtx --rhs nowhere.mtx", {"nowhere.mtx: there is no such file", "ones, A*ones, random"}},
     {"InitialOfWrongSize", "--matrix A.mtx --initial b2.mtx", {"b2.mtx", "initial guess", "40"}},
     {"ReportIntoNoFolder", "--matrix A.mtx --report nowhere/report.json", {"--report", "nowhere/report.json"}},
     {"SolutionIsAFolder", "--matrix A.mtx --solution .", {"--solution", "folder"}},
