@@ -43,16 +43,26 @@ void residual(const Matrix<T>& a, const Vector<T>& b, const Vector<T>& x, const 
 Triangle triangle_of(bool lower) { return lower ? Triangle::lower : Triangle::upper; }
 Diagonal diagonal_of(bool unit) { return unit ? Diagonal::unit : Diagonal::stored; }
 
+/// Column by column, which lie one after another.
+template <class Solve, class B, class X>
+void solve_columns(std::size_t rows, B b, X x, const Solve& solve) {
+    for (std::size_t first = 0; first < b.size(); first += rows) solve(b.subspan(first, rows), x.subspan(first, rows));
+}
+
 template <class T>
 void solve_triangular(const Matrix<T>& a, bool lower, bool unit, const Vector<T>& b, const MutableVector<T>& x, int accuracy) {
     const Triangle triangle = triangle_of(lower);
     const Diagonal diagonal = diagonal_of(unit);
-    if (a.plan().dense() != nullptr)
-        triangular_solve(*a.plan().dense(), triangle, diagonal, view<T>(b), view<T>(x), accuracy_of(accuracy),
-                         a.plan().device());
-    else
-        TriangularSolvePlan<T>(a.plan().matrix(), triangle, diagonal, a.plan().device())
-            .solve(view<T>(b), view<T>(x), accuracy_of(accuracy));
+    const auto rows = static_cast<std::size_t>(a.plan().rows());
+    if (a.plan().dense() != nullptr) {
+        solve_columns(rows, view<T>(b), view<T>(x), [&](std::span<const T> column, std::span<T> of_x) {
+            triangular_solve(*a.plan().dense(), triangle, diagonal, column, of_x, accuracy_of(accuracy), a.plan().device());
+        });
+        return;
+    }
+    const TriangularSolvePlan<T> plan(a.plan().matrix(), triangle, diagonal, a.plan().device());
+    solve_columns(rows, view<T>(b), view<T>(x),
+                  [&](std::span<const T> column, std::span<T> of_x) { plan.solve(column, of_x, accuracy_of(accuracy)); });
 }
 
 /// Complex vectors by their parts, in turn.
@@ -70,8 +80,11 @@ void solve_dense_complex_triangular(const Strided<std::complex<T>>& elements, bo
                                     const MutableVector<T>& x, int accuracy, int device, int threads) {
     const auto a = dense_view<DenseView<std::complex<T>>>(elements);
     const Released released;
-    triangular_solve(a, triangle_of(lower), diagonal_of(unit), complex_view<T>(b), complex_view<T>(x), accuracy_of(accuracy),
-                     device_of(device, threads));
+    const auto solve = [&](std::span<const std::complex<T>> column, std::span<std::complex<T>> of_x) {
+        triangular_solve(a, triangle_of(lower), diagonal_of(unit), column, of_x, accuracy_of(accuracy),
+                         device_of(device, threads));
+    };
+    solve_columns(static_cast<std::size_t>(a.rows), complex_view<T>(b), complex_view<T>(x), solve);
 }
 
 template <class T>
@@ -83,7 +96,9 @@ void solve_complex_triangular(std::int64_t rows, std::int64_t columns, const Off
     const Released released;
     check(a);
     const TriangularSolvePlan<Number> plan(a, triangle_of(lower), diagonal_of(unit), device_of(device, threads));
-    plan.solve(complex_view<T>(b), complex_view<T>(x), accuracy_of(accuracy));
+    solve_columns(
+        static_cast<std::size_t>(rows), complex_view<T>(b), complex_view<T>(x),
+        [&](std::span<const Number> column, std::span<Number> of_x) { plan.solve(column, of_x, accuracy_of(accuracy)); });
 }
 
 /// What products read, the bytes of it that they read a nonzero, and why.

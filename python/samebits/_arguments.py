@@ -228,7 +228,7 @@ def float_array(x: Any, name: str) -> np.ndarray:
         return array.astype(np.float64)
     if array.dtype == object and array.ndim == 0 and hasattr(array.item(), "toarray"):
         raise _core.InvalidArgument(f"{name} is a sparse matrix, {type(array.item()).__name__}; expected a dense array, as its toarray() makes it")
-    raise _core.InvalidArgument(f"{name} {_described(array)}; expected float64, float32, or integers that doubles can hold")
+    raise _core.InvalidArgument(f"{name} {_described(array)}; expected float64, float32, complex128, complex64, float16, booleans, or integers that doubles can hold")
 
 
 def _described(array: np.ndarray) -> str:

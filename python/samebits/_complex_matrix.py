@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -194,13 +195,14 @@ def _solve_dense_triangular(a: Any, b: Any, lower: bool, unit_diagonal: bool, ac
     place = place_of(b, "b")
     if place is not HOST:
         raise _core.InvalidArgument(f"b lies {place.words}, and with dense triangles the processor solves; make the matrix sparse")
-    given = parts_of_vector(b, "b", elements.shape[0], elements.shape, elements.dtype)
+    given = parts_of_rows(b, "b", elements.shape[0], elements.shape, elements.dtype)
     right = same_dtype(HOST, given, REAL_OF_COMPLEX[elements.dtype], "b")
-    x = np.zeros(right.shape, right.dtype)
+    x = np.zeros(right.size, right.dtype)
     solve = _core.solve_dense_triangular64 if elements.dtype == np.complex64 else _core.solve_dense_triangular128
     device = a._device if isinstance(a, Matrix) else _device_of(a)
-    solve(_with_a_unit_stride(elements), lower, unit_diagonal, right, x, accuracy, device, number_of_threads(threads))
-    return whole(x)
+    columns = HOST.by_columns(right)
+    solve(_with_a_unit_stride(elements), lower, unit_diagonal, columns, x, accuracy, device, number_of_threads(threads))
+    return whole(HOST.shaped(x, right.shape))
 
 
 def solve_complex_triangular(a: Any, b: Any, lower: bool, unit_diagonal: bool, accuracy: int, threads: int | None) -> Any:
@@ -209,12 +211,14 @@ def solve_complex_triangular(a: Any, b: Any, lower: bool, unit_diagonal: bool, a
         return _solve_dense_triangular(a, b, lower, unit_diagonal, accuracy, threads)
     matrix = as_complex(a) if isinstance(a, Matrix) else ComplexMatrix(a, threads=threads)
     place = matrix._place_of(b=b)
-    right = matrix.real_form._vector(parts_of_vector(b, "b", matrix.shape[0], matrix.shape, matrix.dtype), "b", place)
-    x = place.zeros((2 * matrix.shape[0],), matrix.real_form.dtype)
+    given = parts_of_rows(b, "b", matrix.shape[0], matrix.shape, matrix.dtype)
+    right = same_dtype(place, given, matrix.real_form.dtype, "b")
+    x = place.zeros((math.prod(right.shape),), matrix.real_form.dtype)
     place.wait()
     solve = _core.solve_triangular64 if matrix.dtype == np.complex64 else _core.solve_triangular128
-    solve(*matrix.shape, *matrix._csr, lower, unit_diagonal, right, x, accuracy, matrix._device, matrix._threads)
-    return whole(x)
+    columns = place.by_columns(right)
+    solve(*matrix.shape, *matrix._csr, lower, unit_diagonal, columns, x, accuracy, matrix._device, matrix._threads)
+    return whole(place.shaped(x, tuple(right.shape)))
 
 
 def _unpickle_complex(

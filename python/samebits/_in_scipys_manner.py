@@ -12,7 +12,7 @@ import numpy as np
 from . import _core
 from ._arguments import MOST, _host_array, accuracy_number, real_number, whole_number
 from ._complex import OnParts, is_complex, parts
-from ._matrix import Matrix, as_matrix
+from ._matrix import Matrix, as_matrix, right_hand_side
 from ._operators import How, Shifted, run_operator, without_entries
 from ._places import Host
 from ._preconditioner import Preconditioner, preconditioner_of, preconditioner_on_parts
@@ -25,10 +25,9 @@ from ._solve import (
     _guess,
     _matrix_to_solve,
     _real_form,
-    _right_hand_side,
     _run,
     _tolerances,
-    _with_values,
+    _upcast,
 )
 
 
@@ -51,11 +50,6 @@ def _info(result: Result) -> int:
     if result.converged:
         return 0
     return {"breakdown": -10, "non-finite": -1, "indefinite": -11}.get(result.status, max(result.iterations, 1))
-
-
-def _upcast(matrix: Matrix, dtype: np.dtype) -> Matrix:
-    """Where A has floats and b doubles, SciPy's methods work in double."""
-    return _with_values(matrix, np.float64) if matrix.dtype == np.float32 and dtype == np.float64 else matrix
 
 
 def _start(place: Host, x0: Any, b: Any, m: Any, matrix: Matrix) -> Any:
@@ -97,7 +91,7 @@ def _run_matrix(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str,
     matrix = _upcast(matrix, place.dtype(given))
     if how.shift != 0:
         return _run_shifted(method, matrix, given, x0, M, options, how)
-    flat = _right_hand_side(place, given, matrix, False).reshape(-1)
+    flat = right_hand_side(place, given, matrix).reshape(-1)
     preconditioner = "none" if M is None else M if isinstance(M, str) else preconditioner_of(M, matrix.shape, matrix.dtype)
     guess = _start(place, x0, flat, preconditioner, matrix)
     return _run(place, matrix, flat, guess, preconditioner, {**options, "method": method}, how.callback)

@@ -417,6 +417,16 @@ def as_matrix(a: Any, *, device: str | None = "cpu", threads: int | None = None)
     return a if isinstance(a, Matrix) else Matrix(a, device=device, threads=threads)
 
 
+def right_hand_side(place: Host, b: Any, matrix: Matrix, rounds: bool = False) -> Any:
+    """A vector, or a matrix of several, of the matrix's dtype: rounded, or refused where it would have to be."""
+    array = place.cast(place.floats(b, "b"), matrix.dtype) if rounds else same_dtype(place, b, matrix.dtype, "b")
+    if array.ndim not in (1, 2) or array.shape[0] != matrix.shape[0]:
+        shape = tuple(array.shape)
+        expected = f"{matrix.shape[0]} elements, or so many rows in two dimensions"
+        raise _core.DimensionMismatch(f"b has the shape {shape}, the matrix {matrix.shape}; expected {expected}")
+    return array
+
+
 def solve_triangular(
     a: Any,
     b: Any,
@@ -437,7 +447,7 @@ def solve_triangular(
         Square. Of a sparse matrix, whose columns are sorted in each row, every entry must be of the triangle; of a dense one the other
         triangle is not looked at. A `ComplexMatrix` is sparse.
     b : array_like
-        A vector; x is an array of the same library in the same place. Where the matrix or b is complex, so is x.
+        A vector, or a matrix of several; x is an array of the same library in the same place. Where the matrix or b is complex, so is x.
     lower : bool
         Which triangle.
     unit_diagonal : bool
@@ -458,8 +468,8 @@ def solve_triangular(
         return solve_complex_triangular(a, b, is_lower, is_unit, accuracy_number(accuracy), threads)
     matrix = as_matrix(a, threads=threads)
     place = matrix._place_of(b=b)
-    right = matrix._vector(b, "b", place)
-    x = place.zeros((matrix.shape[0],), matrix.dtype)
+    right = right_hand_side(place, b, matrix)
+    x = place.zeros((math.prod(right.shape),), matrix.dtype)
     place.wait()
-    matrix._core.solve_triangular(is_lower, is_unit, right, x, accuracy_number(accuracy))
-    return x
+    matrix._core.solve_triangular(is_lower, is_unit, place.by_columns(right), x, accuracy_number(accuracy))
+    return place.shaped(x, tuple(right.shape))

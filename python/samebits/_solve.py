@@ -12,7 +12,7 @@ from . import _core
 from ._arguments import accuracy_number, device_number, number_of_threads, text, tolerances, whole_number, yes_or_no
 from ._complex import is_complex, parts, parts_of_rows, whole, whole_shape
 from ._complex_matrix import as_complex
-from ._matrix import Matrix, _device_of
+from ._matrix import Matrix, _device_of, right_hand_side
 from ._places import Host, beside_a_matrix, host_array, place_of, same_dtype
 from ._preconditioner import KINDS, Preconditioner
 from ._result import Attempt, ConvergenceWarning, Proof, Result, raise_again
@@ -114,13 +114,9 @@ def _in_precision(matrix: Matrix, precision: str | None) -> Matrix:
     return matrix
 
 
-def _right_hand_side(place: Host, b: Any, matrix: Matrix, rounds: bool) -> Any:
-    array = place.cast(place.floats(b, "b"), matrix.dtype) if rounds else same_dtype(place, b, matrix.dtype, "b")
-    if array.ndim not in (1, 2) or array.shape[0] != matrix.shape[0]:
-        shape = tuple(array.shape)
-        expected = f"{matrix.shape[0]} elements, or so many rows in two dimensions"
-        raise _core.DimensionMismatch(f"b has the shape {shape}, the matrix {matrix.shape}; expected {expected}")
-    return array
+def _upcast(matrix: Matrix, dtype: np.dtype) -> Matrix:
+    """A in double where it has floats and b doubles; that changes no value."""
+    return _with_values(matrix, np.float64) if matrix.dtype == np.float32 and dtype == np.float64 else matrix
 
 
 def _guess(place: Host, x0: Any, b: Any, rounds: bool) -> Any:
@@ -353,7 +349,7 @@ def solve(
     precision : {'double', 'single', 'mixed'}, optional
         'single' rounds A and b to float32, of which residual and proofs speak then, and returns the sum of two floats; finite numbers
         that would become infinite are refused, those of x0, too, and others than 0 of A and b that would become 0. 'mixed' iterates in
-        single and solves as accurately as double. None is that of A.
+        single and solves as accurately as double. None is that of A, or of b where A has floats and b doubles.
     accuracy : {'exact', 'compensated', 'fast'}
     callback : callable, optional
         Called with an `Iteration` after every step; a true value stops. What it raises arrives unchanged. ``iteration.x`` is the iterate.
@@ -428,7 +424,10 @@ def solve(
     if rounds:
         _check_range(matrix, place, b, x0, options["complex"])
     matrix = _in_precision(matrix, precision)
-    right = _right_hand_side(place, b, matrix, rounds)
+    if precision is None:
+        b = place.floats(beside_a_matrix(b, matrix.dtype, "b"), "b")
+        matrix = _upcast(matrix, place.dtype(b))
+    right = right_hand_side(place, b, matrix, rounds)
     result = _run(place, matrix, right, _guess(place, x0, right, rounds), m, options, callback)
     if (not result.converged and result.status != "stopped") or result._open_proof() is not None:
         warnings.warn(ConvergenceWarning(f"solve: {result}", result), stacklevel=2)

@@ -254,6 +254,11 @@ def test_triangular_solves_round_numerators_and_quotients_once(dtype):
     assert (sb.solve_triangular(sparse.csr_array(a), b) == x).all()
     assert (sb.solve_triangular(sb.Matrix(sparse.csr_array(a)), b, threads=2) == x).all()
     assert (sb.solve_triangular(full[::-1, ::-1], b[::-1], lower=False) == x[::-1]).all()
+    columns = np.stack([b, b[::-1], 1j * b], axis=1)
+    for of in (a, sparse.csr_array(a)):
+        found = sb.solve_triangular(of, columns)
+        assert found.shape == (n, 3)
+        assert all((found[:, j] == sb.solve_triangular(of, columns[:, j].copy())).all() for j in range(3))
 
 
 def test_triangular_solves_take_any_mixture():
@@ -276,8 +281,8 @@ def test_triangular_solves_refuse_what_is_no_triangle():
         sb.solve_triangular(np.array([[1j]]), [1, 2])
     with pytest.raises(sb.InvalidArgument, match="the matrix floats"):
         sb.solve_triangular(np.array([[1j]], np.complex64), np.array([1j]))
-    with pytest.raises(sb.InvalidArgument, match="b has 2 dimensions"):
-        sb.solve_triangular(np.array([[1j]]), np.array([[1j]]))
+    with pytest.raises(sb.InvalidArgument, match="b has 3 dimensions"):
+        sb.solve_triangular(np.array([[1j]]), np.array([[[1j]]]))
 
 
 @pytest.mark.parametrize("dtype", TYPES)

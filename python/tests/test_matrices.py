@@ -323,6 +323,12 @@ def test_triangular_solves():
     assert same(sb.solve_triangular(a, b), x)
     assert same(sb.solve_triangular(sp.csr_array(a), b), x)
     assert same(sb.solve_triangular(sp.csr_array(a[::-1, ::-1]), b[::-1], lower=False), x[::-1])
+    columns = np.asfortranarray(rng.standard_normal((50, 3)))
+    for of in (a, sp.csr_array(a)):
+        for right in (columns, columns.copy(order="C"), columns[:, :0]):
+            found = sb.solve_triangular(of, right)
+            assert found.shape == right.shape
+            assert all(same(found[:, j], sb.solve_triangular(of, right[:, j])) for j in range(right.shape[1]))
     with pytest.raises(sb.InvalidArgument):
         sb.solve_triangular(sp.csr_array(a), b, lower=False)
 

@@ -226,6 +226,8 @@ def test_triangular_solves(library):
     a, b = matrix()
     lower = sp.csr_array(sp.tril(a))
     assert same(here(sb.solve_triangular(sb.Matrix(lower, device="cuda"), there(b))), sb.solve_triangular(lower, b))
+    columns = np.stack([b, b[::-1], 2 * b], axis=1)
+    assert same(here(sb.solve_triangular(sb.Matrix(lower, device="cuda"), there(columns))), sb.solve_triangular(lower, columns))
     turned = lower * (1 + 0.5j)
     for dtype in (np.complex128, np.complex64):
         numbers, right = turned.astype(dtype), (b * 1j).astype(dtype)
