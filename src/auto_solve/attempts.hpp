@@ -56,8 +56,7 @@ public:
             const std::optional<Candidate> candidate = schedule.next(judged);
             const bool is_singular = schedule.has_solution_for_some_b_only(judged);
             find_least_squares_if_singular(system, is_singular && (was_singular || !candidate), max_iterations);
-            const bool is_done = is_least_ && options_.method;  // nothing else brings the residual of that method down
-            if (!candidate || is_done || !has_more_to_do(max_iterations)) break;
+            if (!candidate || ends_with_least_residual_ || !has_more_to_do(max_iterations)) break;
             was_singular = is_singular;
             judged.push_back(attempt_with_a_look(system, *candidate, method, max_iterations));
         }
@@ -113,6 +112,7 @@ private:
         is_stuck_ = false;
         const std::int64_t before = most_used();
         Attempt last = attempt_until_not_repeated(system, candidate, method, max_iterations);
+        if (is_least_ && options_.method) return judged_by_its_method(system, candidate, method, max_iterations);
         if (!is_stuck_) return last;
         candidate.share -= most_used() - before;
         candidate.give_up = GiveUp::never;
@@ -120,6 +120,23 @@ private:
         if (candidate.share > 0 && has_more_to_do(max_iterations))
             last = attempt_until_not_repeated(system, candidate, method, max_iterations);
         return last;
+    }
+
+    /// MINRES by name that stands still: by going on it tells the least residual, below which nothing else gets, from a look at
+    /// an eigenvalue near zero, whose component the next steps find.
+    template <class System>
+    Attempt judged_by_its_method(System& system, Candidate candidate, MethodChoice& method, std::int64_t max_iterations) {
+        constexpr std::int64_t some_steps = 100;
+        constexpr double nothing = 1 - 0x1p-10;
+        is_least_ = false;
+        if (left_.size() != 1 || !has_more_to_do(max_iterations)) return report_.attempts.back();
+        const SolveResult& result = report_.results[left_.front()];
+        const double before = result.relative_residual;
+        candidate.share = most_used() + some_steps;
+        candidate.give_up = GiveUp::never;
+        if (result.status != SolveStatus::stagnated) attempt_until_not_repeated(system, candidate, method, max_iterations);
+        ends_with_least_residual_ = result.relative_residual > nothing * before;
+        return report_.attempts.back();
     }
 
     template <class System>
@@ -451,6 +468,7 @@ private:
     std::vector<std::int64_t> least_squares_;  ///< columns that nothing solves, and their least squares
     bool is_stuck_ = false;                    ///< an attempt that may go on after a look
     bool is_least_ = false;                    ///< the residual of an attempt, as it seems
+    bool ends_with_least_residual_ = false;    ///< by the method that the caller wants
     PlateauWatch plateau_;                     ///< of the first column of an attempt
     bool has_looked_ = false, has_looked_at_singular_ = false;  ///< for least squares
     std::vector<std::int64_t> used_;                            ///< iterations of each column

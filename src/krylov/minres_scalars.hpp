@@ -91,7 +91,7 @@ public:
     double terms() const { return 0; }
     double z_weight() const { return 0; }
 
-    /// ||A r|| by ||A|| ||r|| where r counts as orthogonal to the range of A. Errors of many steps add up.
+    /// ||A r|| by ||A|| ||r|| where r counts as orthogonal to the range of A: the root of the roundoff of 4096 steps, at most.
     static double nothing() { return std::min(64 * sqrt_rn(static_cast<double>(unit_roundoff<Value>)), 0x1p-10); }
 
     /// What rounding leaves of a vector or a pivot that should vanish, relatively.
@@ -100,9 +100,10 @@ public:
 private:
     static Value rounded(double x) { return static_cast<Value>(x); }
 
-    /// Told ||A r|| and ||A||, both divided by ||r||, in every step: finds where A r has fallen to the root of the roundoff and
-    /// rises again (Choi, Paige, Saunders, SIAM J. Sci. Comput. 33(4), 2011, sec. 3). There ||r|| is least where nothing solves
-    /// the system: a rounding error in the null space, u at first, grows by the factor that A r falls by. Once a fall.
+    /// Told ||A r|| / ||r|| and what the step shows of ||A||: finds where A r has fallen to nothing() and rises again, once a
+    /// fall (Choi, Paige, Saunders, SIAM J. Sci. Comput. 33(4), 2011, sec. 3). There ||r|| is least where nothing solves the
+    /// system: k steps leave an error of some k u in the null space, which grows by the factor that A r falls by, so that the
+    /// two meet at the root of k u.
     void look_at_range(double product, double norm) {
         constexpr double high = 0x1p-5;
         norm_ = std::max(norm_, norm);

@@ -91,7 +91,7 @@ TEST(SingularSystems, FindLeastSquaresWhereTheNullVectorIsNotConstant) {
     }
 }
 
-// MINRES stands at the least residual where its share ends; ILUT's factors would take minutes.
+// Factors of a large random graph fill in, and would not help.
 // Promise: solve.hpp, "They are looked for, too, where the residual stood still"
 TEST(SingularSystems, FindLeastSquaresOfLargeGraphsBeforeFactorsAreMade) {
     const CsrMatrix<double> a = normalised_laplacian(100000, 8);
@@ -102,7 +102,6 @@ TEST(SingularSystems, FindLeastSquaresOfLargeGraphsBeforeFactorsAreMade) {
         EXPECT_TRUE(attempt.least_squares || attempt.preconditioner == PreconditionerKind::jacobi);
 }
 
-// By name, too, it ends there: factors of this graph fill in nearly wholly, and would not help.
 // Promise: krylov_solve.hpp, "Where nothing solves the system the solve ends as stagnated"
 TEST(SingularSystems, EndMinresByNameWithTheLeastResidual) {
     const CsrMatrix<double> a = normalised_laplacian(20000, 8);

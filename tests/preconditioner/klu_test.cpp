@@ -246,7 +246,7 @@ CsrMatrix<double> advection(std::int32_t side) {
     return csr_from_entries<double>(side * side, side * side, entries);
 }
 
-// In the order of A + A^T pivoting makes five times the entries that were predicted.
+// In the order of A + A^T pivoting makes more than twice the entries that were predicted.
 TEST(KluPivots, TakesAnOrderForAnyPivotWherePivotingSpoilsTheOneForTheDiagonal) {
     const CsrMatrix<double> a = advection(80);
     const Preparation p = prepare(a.view(), Ordering::amd);
