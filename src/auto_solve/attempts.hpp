@@ -53,7 +53,10 @@ public:
         std::vector<Attempt> judged;
         bool was_singular = false;  // when the last attempt was chosen
         while (has_more_to_do(max_iterations)) {
-            const std::optional<Candidate> candidate = schedule.next(judged);
+            const bool looks_at_singular = was_singular && schedule.has_solution_for_some_b_only(judged);
+            if (!looks_at_singular && doubtful_.empty()) find_least_squares_if_stuck(system, max_iterations);
+            if (!has_more_to_do(max_iterations)) break;
+            const std::optional<Candidate> candidate = schedule.next(judged);  // which may order A
             const bool is_singular = schedule.has_solution_for_some_b_only(judged);
             find_least_squares_if_singular(system, is_singular && (was_singular || !candidate), max_iterations);
             if (!candidate || ends_with_least_residual_ || !has_more_to_do(max_iterations)) break;
@@ -116,7 +119,7 @@ private:
         if (!is_stuck_) return last;
         candidate.share -= most_used() - before;
         candidate.give_up = GiveUp::never;
-        find_least_squares_if_singular(system, false, max_iterations);
+        find_least_squares_if_stuck(system, max_iterations);
         if (candidate.share > 0 && has_more_to_do(max_iterations))
             last = attempt_until_not_repeated(system, candidate, method, max_iterations);
         return last;
@@ -156,17 +159,26 @@ private:
     /// where the residual stood still, or hardly fell, for about as long as the attempts so far; and once where A is known to
     /// be singular, or rounding leaves nothing of x.
     template <class System>
-    void find_least_squares_if_singular(System& system, bool is_singular, std::int64_t max_iterations) {
+    void find_least_squares_if_stuck(System& system, std::int64_t max_iterations) {
+        constexpr std::int64_t some_steps = 200;
         if constexpr (has_least_squares<System>) {
-            constexpr std::int64_t some_steps = 200, many_steps = 2000;
-            constexpr double cost_of_factors = 10000;
+            const bool is_stuck = is_stuck_ || stood_still();
+            if (!may_be_least_squares_ || left_.empty() || has_looked_at_singular_ || !is_stuck) return;
+            if (std::exchange(has_looked_, true)) return;
+            const std::int64_t steps = 2 * most_used() + some_steps;
+            find_least_squares(system, steps, static_cast<double>(steps), max_iterations);
+            leave_doubtful();
+        }
+    }
+
+    template <class System>
+    void find_least_squares_if_singular(System& system, bool is_singular, std::int64_t max_iterations) {
+        constexpr std::int64_t many_steps = 2000;
+        constexpr double cost_of_factors = 10000;
+        if constexpr (has_least_squares<System>) {
             if (!may_be_least_squares_ || left_.empty()) return;
-            if ((is_singular || !doubtful_.empty()) && !std::exchange(has_looked_at_singular_, true)) {
+            if ((is_singular || !doubtful_.empty()) && !std::exchange(has_looked_at_singular_, true))
                 find_least_squares(system, many_steps, cost_of_factors, max_iterations);
-            } else if (!has_looked_at_singular_ && (is_stuck_ || stood_still()) && !std::exchange(has_looked_, true)) {
-                const std::int64_t steps = 2 * most_used() + some_steps;
-                find_least_squares(system, steps, static_cast<double>(steps), max_iterations);
-            }
             leave_doubtful();
         }
     }

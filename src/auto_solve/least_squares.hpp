@@ -1,19 +1,20 @@
 #pragma once
 
-/// Least squares by what costs no more than it may.
+/// Least squares by normal equations that are at hand.
 
+#include "auto_solve/normal_equations.hpp"
 #include "solver/dense_matrix.hpp"
+#include "solver/krylov.hpp"
 #include "solver/least_squares.hpp"
-#include "solver/spmv.hpp"
 
 #include <vector>
 
 namespace solver {
 
-/// least_squares, with factors that cost at most so many steps of LSMR; there it is 10^5.
+/// Of each column of B, as least_squares of an A and its transpose. What is made of the normal equations stays for further
+/// calls.
 template <class T>
-std::vector<LeastSquaresResult> least_squares_within(double most_steps, const SpmvPlan<T>& a, const SpmvPlan<T>& transposed,
-                                                     const DenseMatrix<T>& b, DenseMatrix<T>& x,
-                                                     const LeastSquaresOptions& options);
+std::vector<LeastSquaresResult> least_squares(NormalEquations<T>& equations, const DenseMatrix<T>& b, DenseMatrix<T>& x,
+                                              const KrylovOptions& options);
 
 }  // namespace solver

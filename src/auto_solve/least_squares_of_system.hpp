@@ -3,6 +3,7 @@
 /// Least squares of square systems, and whether they show that nothing solves these.
 
 #include "auto_solve/least_squares.hpp"
+#include "auto_solve/normal_equations.hpp"
 #include "auto_solve/scaled_residual.hpp"
 #include "auto_solve/vector_copy.hpp"
 #include "core/krylov/updates.hpp"
@@ -20,6 +21,7 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -37,11 +39,7 @@ class LeastSquares {
 public:
     LeastSquares(const SpmvPlan<T>& a, std::span<const Unknown<T>> unknowns, DenseMatrix<T> guesses, double most_steps,
                  const KrylovOptions& options, std::int64_t memory_limit)
-        : a_(a),
-          memory_limit_(memory_limit),
-          most_steps_(most_steps),
-          b_{a.rows(), std::ssize(unknowns), {}},
-          x_(std::move(guesses)) {
+        : a_(a), b_{a.rows(), std::ssize(unknowns), {}}, x_(std::move(guesses)) {
         for (const Unknown<T>& unknown : unknowns) {
             const std::vector<T> here = fetched(unknown.b, a_.device(), unknown.on_device);
             b_.values.insert(b_.values.end(), here.begin(), here.end());
@@ -52,7 +50,8 @@ public:
             rows_of_transpose_ = transpose(a.matrix());
             transposed_ = std::make_unique<SpmvPlan<T>>(rows_of_transpose_, a.device());
         }
-        results_ = solve(b_, x_, options);
+        equations_.emplace(a, *transposed_, memory_limit, most_steps);
+        results_ = least_squares<T>(*equations_, b_, x_, options);
         look_at_what_is_left(options);
     }
 
@@ -69,10 +68,6 @@ public:
 private:
     static constexpr double right_angle = 16 * unit_roundoff<T>;
 
-    std::vector<LeastSquaresResult> solve(const DenseMatrix<T>& b, DenseMatrix<T>& x, const KrylovOptions& options) const {
-        return least_squares_within<T>(most_steps_, a_, *transposed_, b, x, {options, memory_limit_});
-    }
-
     /// Of the columns that are least squares by the tolerance, and no solutions: in as many steps again, if need be.
     void look_at_what_is_left(KrylovOptions options) {
         DenseMatrix<T> rest{b_.rows, b_.columns, std::vector<T>(b_.values.size())}, y = rest;
@@ -85,7 +80,7 @@ private:
             options.callback = [this, asked = options.callback](Iteration iteration) {
                 return iteration.number == 0 || asked(continued(iteration));
             };
-        const std::vector<LeastSquaresResult> found = solve(rest, y, options);
+        const std::vector<LeastSquaresResult> found = least_squares<T>(*equations_, rest, y, options);
         for (std::int64_t j = 0; j < columns(); ++j) take(found[static_cast<std::size_t>(j)], rest.column(j), y.column(j), j);
     }
 
@@ -115,11 +110,10 @@ private:
     }
 
     const SpmvPlan<T>& a_;
-    std::int64_t memory_limit_;
-    double most_steps_;
     DenseMatrix<T> b_, x_;
     CsrMatrix<T> rows_of_transpose_;
     std::unique_ptr<SpmvPlan<T>> transposed_;
+    std::optional<NormalEquations<T>> equations_;
     std::vector<LeastSquaresResult> results_;
     std::vector<bool> is_least_;
 };

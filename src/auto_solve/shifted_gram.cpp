@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cmath>
 #include <new>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -153,8 +154,11 @@ const Preparation& ShiftedGram<T>::preparation() {
 }
 
 template <class T>
-double ShiftedGram<T>::cost_of_factors() {
-    return GramCosts::factors(shifted_.nonzeros(), is_nearly_full(shifted_.view()), *preparation().fill);
+double ShiftedGram<T>::cost_of_factors(double most) {
+    const CsrView<double> g = shifted_.view();
+    const auto cost = [&](const FillPrediction& fill) { return GramCosts::factors(g.nonzeros(), is_nearly_full(g), fill); };
+    const std::optional<FillPrediction> least = preparation::least_fill(g);
+    return least && cost(*least) > most ? cost(*least) : cost(*preparation().fill);
 }
 
 template <class T>

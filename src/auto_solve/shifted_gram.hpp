@@ -60,7 +60,8 @@ public:
     static std::optional<ShiftedGram> of(const SpmvPlan<T>& a, const SpmvPlan<T>& transposed, bool of_rows, Shift shift,
                                          double unit, const GramCosts& costs, std::int64_t memory_limit);
 
-    double cost_of_factors();
+    /// By an estimate alone where that is more than `most`: to order a G of many entries may cost as much as many steps.
+    double cost_of_factors(double most);
 
     /// Null where they cannot be made.
     std::unique_ptr<Preconditioner<T>> factor();

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,6 +17,9 @@ namespace {
 
 constexpr std::int64_t rows_of_small_part = 4000;
 constexpr std::int64_t rows_of_large_part = 8 * rows_of_small_part;
+
+/// More rows than these are worth a look at the small part alone.
+constexpr std::int64_t rows_of_parted = 4 * rows_of_small_part;
 
 /// Entries of a part beyond which longer rows are cut: a few dense rows must not make the estimate as dear as the order itself.
 constexpr std::size_t most_entries_a_row = 1000;
@@ -89,12 +93,15 @@ private:
 
 FillPrediction estimate_fill(PatternRows& a, const IsEnough& is_enough) {
     if (has_only_long_rows(a.rows(), [&](std::int64_t row) { return a.row_length(row); })) return natural_order(a.rows()).fill;
-    if (a.rows() <= 2 * rows_of_large_part) return fill_of(a, search(a, a.rows()), a.rows());
-    const Part part = search(a, rows_of_large_part);
+    const auto whole = [&] { return fill_of(a, search(a, a.rows()), a.rows()); };
+    const bool is_large = a.rows() > 2 * rows_of_large_part;
+    if (!is_large && (!is_enough || a.rows() <= rows_of_parted)) return whole();
+    const Part part = search(a, is_large ? rows_of_large_part : rows_of_small_part);
     const FillPrediction small = fill_of(a, part, rows_of_small_part);
     const double copies = static_cast<double>(a.rows()) / static_cast<double>(rows_of_small_part);
     const FillPrediction least{small.factor_entries * copies, small.flops * copies};
     if (is_enough && is_enough(least)) return least;
+    if (!is_large) return whole();
     const FillPrediction large = fill_of(a, part, rows_of_large_part);
     const double times = static_cast<double>(a.rows()) / static_cast<double>(rows_of_large_part);
     return {extrapolated(small.factor_entries, large.factor_entries, times), extrapolated(small.flops, large.flops, times)};
@@ -106,6 +113,14 @@ FillPrediction estimate_fill(const CsrView<T>& a, const IsEnough& is_enough) {
     return estimate_fill(rows, is_enough);
 }
 
+template <class T>
+std::optional<FillPrediction> least_fill(const CsrView<T>& a) {
+    if (a.rows <= rows_of_parted) return std::nullopt;
+    return estimate_fill(a, [](const FillPrediction&) { return true; });
+}
+
+template std::optional<FillPrediction> least_fill(const CsrView<float>&);
+template std::optional<FillPrediction> least_fill(const CsrView<double>&);
 template FillPrediction estimate_fill(const CsrView<float>&, const IsEnough&);
 template FillPrediction estimate_fill(const CsrView<double>&, const IsEnough&);
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 
 namespace solver::preparation {
@@ -33,6 +34,11 @@ using IsEnough = std::function<bool(const FillPrediction& least)>;
 FillPrediction estimate_fill(PatternRows& a, const IsEnough& is_enough = {});
 template <class T>
 FillPrediction estimate_fill(const CsrView<T>& a, const IsEnough& is_enough = {});
+
+/// What the small part alone tells, as if nothing grew but the number of rows: mostly less than complete factors take. Nothing
+/// for a matrix that is not much larger than the part.
+template <class T>
+std::optional<FillPrediction> least_fill(const CsrView<T>& a);
 
 /// From the estimate for a real form what is true of factors found in complex arithmetic: half of the operations.
 inline FillPrediction in_complex_arithmetic(const FillPrediction& of_real_form) {

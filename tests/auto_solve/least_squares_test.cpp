@@ -424,6 +424,33 @@ TEST(LeastSquares, TakesMultigridWhereThatCostsLess) {
     EXPECT_EQ(of_wide.result.preconditioner, PreconditionerKind::amg);
 }
 
+/// The first column, whose guess is good, has too few iterations left for multigrid when it comes to that; the second has not.
+// Promise: least_squares.hpp, "Of each column of B by itself, with the bits"
+TEST(LeastSquares, MakesMultigridForTheColumnThatHasStepsLeftForIt) {
+    const auto a = gradients(250);
+    const auto rows = static_cast<std::size_t>(a.rows), columns = static_cast<std::size_t>(a.columns);
+    const SpmvPlan<double> plan(a, Device::cpu(1));
+    const CsrMatrix<double> t = transpose(a.view());
+    DenseMatrix<double> b{a.rows, 2, random_vector<double>(2 * rows, 3)}, x{a.columns, 2, std::vector<double>(2 * columns)};
+    const std::vector<double> known = random_vector<double>(columns, 4), noise = random_vector<double>(columns, 5);
+    plan.multiply(1.0, known, 0.0, b.column(0), Accuracy::exact);
+    for (std::size_t j = 0; j < columns; ++j) x.values[j] = known[j] + 0x1p-24 * noise[j];
+    LeastSquaresOptions options = with_factors();
+    options.iteration.max_iterations = 150;
+    std::vector<Found<double>> expected;
+    for (const std::int64_t j : {0, 1}) {
+        const auto b_j = b.column(j), x_j = x.column(j);
+        expected.push_back(find(a, std::vector<double>(b_j.begin(), b_j.end()), options, 1, {x_j.begin(), x_j.end()}));
+    }
+    EXPECT_EQ(expected[0].result.preconditioner, PreconditionerKind::klu);
+    EXPECT_EQ(expected[1].result.preconditioner, PreconditionerKind::amg);
+    const auto found = least_squares<double>(plan, SpmvPlan<double>(t, Device::cpu(1)), b, x, options);
+    for (const std::int64_t j : {0, 1}) {
+        EXPECT_EQ(found[j].preconditioner, expected[j].result.preconditioner);
+        EXPECT_TRUE(std::ranges::equal(x.column(j), expected[j].x));
+    }
+}
+
 /// Multigrid does not know that two elements may differ which A only adds up: they are to be equal all the same.
 TEST(LeastSquares, IsOfLeastNormWhereMultigridWouldNotSeeThatRankIsLost) {
     auto a = gradients(250);

@@ -73,6 +73,16 @@ TEST(FillEstimate, EndsWithTheSmallPartWhereThatIsEnough) {
     EXPECT_EQ(asked, 2) << "nothing is estimated there";
 }
 
+TEST(FillEstimate, OfWhatIsNotMuchLargerThanTheSmallPartIsItsOwnCount) {
+    const auto a = grid({30, 30, 30});
+    const FillPrediction whole = estimate_fill(a.view()), least = *least_fill(a.view());
+    EXPECT_EQ(estimate_fill(a.view(), [](const FillPrediction&) { return false; }).flops, whole.flops);
+    EXPECT_EQ(estimate_fill(a.view(), [](const FillPrediction&) { return true; }).flops, least.flops);
+    EXPECT_LT(least.flops, whole.flops);
+    EXPECT_LT(least.factor_entries, whole.factor_entries);
+    EXPECT_FALSE(least_fill(grid({20, 20, 20}).view()).has_value()) << "nothing that is not known as soon";
+}
+
 TEST(FillEstimate, SeesThatLongPathsDoNotFill) {
     const FillPrediction path = estimate_fill(grid({300000}).view());
     expect_within(1.01, path.factor_entries, 3 * 300000.0 - 2);
