@@ -4,6 +4,10 @@
 
 #include "solver/numeric/tracked_sum.hpp"
 
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
 namespace solver {
 
 /// alpha sum + beta y, before the rounding. y does not count where beta is 0.
@@ -15,13 +19,13 @@ SOLVER_HD A affine(const A& sum, T alpha, T beta, T y) noexcept {
 }
 
 /// N for the products of one row of n entries, two an entry where x is a pair, and those with alpha and beta: more than they
-/// can lose, but a normal number, since arithmetic on subnormals is slow on many processors. The least normal number is 2^52
-/// eta (float 2^23 eta).
+/// can lose, but a normal number, and in double so large that products by 2u are, too (below and above): arithmetic on
+/// subnormals is slow on many processors. The least normal number is 2^52 eta (float 2^23 eta).
 template <Real T>
 SOLVER_HD T affine_underflow(T alpha, std::int64_t n) noexcept {
-    constexpr T least_normal = std::numeric_limits<T>::min();
-    if (magnitude(alpha) == T(1) && n <= (1 << 20)) return least_normal;
-    return add_rn(mul_rn(magnitude(alpha), underflow_bound<T>(2 * n)), least_normal);
+    constexpr T least = std::numeric_limits<T>::min() * (std::is_same_v<T, double> ? T(0x1p62) : T(1));
+    if (magnitude(alpha) == T(1) && n <= (1 << 20)) return least;
+    return add_rn(mul_rn(magnitude(alpha), underflow_bound<T>(2 * n)), least);
 }
 
 /// Gives alpha sum + beta y for the sum of a row of n entries and returns true; a filter gives RN of it, or returns false. The
