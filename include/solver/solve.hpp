@@ -83,7 +83,8 @@ struct SolveReport {
 /// Solves A x = b; x holds the initial guess on entry and the best iterate found on return, or, where nothing solves the
 /// system, least squares (below); x_low is as for bicgstab.
 ///
-/// With options.preconditioner, one attempt with that; what make_preconditioner throws is thrown.
+/// With options.preconditioner, one attempt with that; what make_preconditioner throws is thrown. With klu it
+/// pauses after 100 iterations, for the next paragraph but one.
 ///
 /// Without, a schedule of attempts, each from the best x of the one before, on what counts of memory traffic and operations
 /// make the cheapest, as the profile weighs them:
@@ -119,17 +120,30 @@ struct SolveReport {
 /// `obstacle` says what is known of the reason. What nothing solved is tried by idr without a preconditioner at last, unless a
 /// method or a preconditioner is named.
 ///
+/// Where klu leaves more of b - A x than the tolerance allows, since rounding x makes as much of it, and would change x by less
+/// than 2^-10 of itself, nothing else is tried: the status is `stagnated`, and `obstacle` says so. So it is where A^-1 b is so
+/// large that rounding it leaves more of b - A x than x = 0 does, as where x grows from row to row: x is then what klu's
+/// factors make of b in four steps of iterative refinement, if they would change that by less than 2^-20 of itself. Of a
+/// singular A, w'A = 0, it never is: w'(b - A x) stays w'b, and factors would change x by all of itself again.
+///
 /// Least squares (least_squares.hpp) are looked for where A is singular, as its structure or complete factors tell and one more
-/// attempt has not solved the system, or where rounding leaves nothing of the x of complete factors, in 2000 steps at most and
-/// with factors that cost no more than 10^4; and in as many steps again for what they leave of b. They are looked for, too,
-/// where the residual stood still in an attempt, in 200 steps more than twice the iterations so far. An attempt that is not
-/// given up as too slow pauses for that where the residual has not halved in the second half of 256, 512, ... iterations, and
-/// goes on after it. An x that solves the system is taken. Where what they leave of b stands at right angles to the columns of
-/// A but for 16 unit roundoffs, and is 32 sqrt(n) times what the tolerance allows and more than rounding x comes to, nothing
-/// solves the system to this precision: x is its least squares, even where the residual of an x that has grown beyond all
-/// measure was less, the status is `stagnated`, and `obstacle` says so. Else all goes on from the x of before; no more than a
-/// quarter of the iterations that were left are gone each time. None of this is done where a method, a preconditioner or a
-/// guarantee is asked for, or x_low.
+/// attempt has not solved the system, in 2000 steps at most and with factors that cost no more than 10^4; and in as many steps
+/// again for what they leave of b. They are looked for, too, where the residual stood still in an attempt, in 200 steps more
+/// than twice the iterations so far. An attempt that is not given up as too slow pauses for that where the residual has not
+/// halved in the second half of 256, 512, ... iterations, and goes on after it. An x that solves the system is taken. Where
+/// what they leave of b stands at right angles to the columns of A but for 16 unit roundoffs, and is 32 sqrt(n) times what the
+/// tolerance allows and more than rounding x comes to, nothing solves the system to this precision: x is its least squares,
+/// even where the residual of an x that has grown beyond all measure was less, the status is `stagnated`, and `obstacle` says
+/// so. Else all goes on from the x of before; no more than a quarter of the iterations that were left are gone each time. None
+/// of this is done where a method, a preconditioner or a guarantee is asked for, or x_low.
+///
+/// Rows of A that are far smaller than others are looked at once more. The relative residual says nothing of them, as inside of
+/// a body whose boundary values are held by a penalty. S scales each row by a power of two to a largest |a_ij| from 1 to 2. For
+/// each column that has converged with more than 2^-16 ||S b|| in ||S (b - A x)||, S A x = S b is solved from x on, to the same
+/// tolerance, and to a smaller one where that misses the tolerance of A x = b; the residuals that its iterations tell of are
+/// its own. That x is taken where it meets the tolerance of A x = b and leaves less of S b. Where more than 2^-16 is left all
+/// the same the status is `converged`, and `obstacle` says what is not. It is not done where a method or a preconditioner is
+/// named, for x_low, with a guarantee, an absolute tolerance, or a tolerance above 2^-20.
 ///
 /// The method, unless options.method says it, is bicgstab unless A and the preconditioner are symmetric, A but for 128 unit
 /// roundoffs of a_ij or of sqrt(|a_ii a_jj|): then cg where the diagonal is positive, else minres. Where cg finds that A or M

@@ -22,6 +22,7 @@
 #include <iterator>
 #include <limits>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -54,7 +55,7 @@ public:
         bool was_singular = false;  // when the last attempt was chosen
         while (has_more_to_do(max_iterations)) {
             const bool looks_at_singular = was_singular && schedule.has_solution_for_some_b_only(judged);
-            if (!looks_at_singular && doubtful_.empty()) find_least_squares_if_stuck(system, max_iterations);
+            if (!looks_at_singular) find_least_squares_if_stuck(system, max_iterations);
             if (!has_more_to_do(max_iterations)) break;
             const std::optional<Candidate> candidate = schedule.next(judged);  // which may order A
             const bool is_singular = schedule.has_solution_for_some_b_only(judged);
@@ -75,12 +76,11 @@ public:
     SolveReport report() {
         if (!has_begun_ && !report_.attempts.empty())
             throw InvalidArgument("solve: nothing could be tried; the last refusal was: " + report_.attempts.back().refusal);
-        leave_doubtful();
         for (std::size_t j = 0; j < report_.results.size(); ++j) {
             SolveResult& result = report_.results[j];
             result.status = status_of_all(result, stopped_[j]);
             const auto column = static_cast<std::int64_t>(j);
-            if (!is_among(least_squares_, column))
+            if (!is_among(least_squares_, column) && !is_among(refined_, column))
                 result.relative_residual = iterates_.restore_best(column, result.relative_residual);
         }
         report_.obstacle = limit_of_rounding();
@@ -157,7 +157,7 @@ private:
 
     /// Where nothing solves the system an x of least residual is what iterations with A do not find. It is looked for once
     /// where the residual stood still, or hardly fell, for about as long as the attempts so far; and once where A is known to
-    /// be singular, or rounding leaves nothing of x.
+    /// be singular.
     template <class System>
     void find_least_squares_if_stuck(System& system, std::int64_t max_iterations) {
         constexpr std::int64_t some_steps = 200;
@@ -167,7 +167,7 @@ private:
             if (std::exchange(has_looked_, true)) return;
             const std::int64_t steps = 2 * most_used() + some_steps;
             find_least_squares(system, steps, static_cast<double>(steps), max_iterations);
-            leave_doubtful();
+            leave_least_squares();
         }
     }
 
@@ -177,9 +177,9 @@ private:
         constexpr double cost_of_factors = 10000;
         if constexpr (has_least_squares<System>) {
             if (!may_be_least_squares_ || left_.empty()) return;
-            if ((is_singular || !doubtful_.empty()) && !std::exchange(has_looked_at_singular_, true))
+            if (is_singular && !std::exchange(has_looked_at_singular_, true))
                 find_least_squares(system, many_steps, cost_of_factors, max_iterations);
-            leave_doubtful();
+            leave_least_squares();
         }
     }
 
@@ -255,13 +255,8 @@ private:
         if (!stopped_[column]) now.status = before.status;
     }
 
-    /// What rounding limits, though least squares did not show that nothing solves the system.
-    void leave_doubtful() {
-        std::erase_if(left_,
-                      [&](std::int64_t column) { return is_among(least_squares_, column) || is_among(doubtful_, column); });
-        std::ranges::copy_if(doubtful_, std::back_inserter(at_limit_),
-                             [&](std::int64_t column) { return !is_among(least_squares_, column); });
-        doubtful_.clear();
+    void leave_least_squares() {
+        std::erase_if(left_, [&](std::int64_t column) { return is_among(least_squares_, column); });
     }
 
     static Candidate without_preconditioner() {
@@ -328,8 +323,7 @@ private:
         is_least_ = is_least_ || (always_falls && plateau_.stands_still());
         finish(attempt);
         if constexpr (!System::is_mixed)
-            if (attempt.preconditioner == PreconditionerKind::klu)
-                leave_what_rounding_limits(system.preconditioner(), has_least_squares<System> && may_be_least_squares_);
+            if (attempt.preconditioner == PreconditionerKind::klu) leave_what_rounding_limits(system.preconditioner());
         for (const std::int64_t column : left_)
             iterates_.start_over_if_too_large(column, report_.results[column].relative_residual);
     }
@@ -348,29 +342,60 @@ private:
     /// Where complete factors stagnate at what rounding x comes to, at an x that they would hardly change, nothing else gets
     /// nearer, unless A is nearly singular: any other x that meets the tolerance t lies within ||A^-1|| t ||b|| of the
     /// solution, so that for u ||A|| ||A^-1|| < 1 rounding it comes to as much, less t ||b|| at most.
-    /// An x that rounding changes by nearly all of itself may be what factors of a singular A made.
-    void leave_what_rounding_limits(const Preconditioner<T>& inverse, bool may_be_least_squares) {
-        constexpr double nearly_all = 0x1p-10;
+    void leave_what_rounding_limits(const Preconditioner<T>& inverse) {
         std::erase_if(left_, [&](std::int64_t column) {
-            if (!is_at_limit_of_rounding(column, inverse)) return false;
-            const bool is_doubtful = may_be_least_squares && iterates_.rounding(column) > nearly_all;
-            (is_doubtful ? doubtful_ : at_limit_).push_back(column);
-            return !is_doubtful;
+            if (!is_at_limit_of_rounding(column, inverse) && !take_refined(column, inverse)) return false;
+            at_limit_.push_back(column);
+            return true;
         });
     }
 
     bool is_at_limit_of_rounding(std::int64_t column, const Preconditioner<T>& inverse) {
-        constexpr double clearly = 16, hardly = 0x1p-10;
+        constexpr double hardly = 0x1p-10;
         const SolveResult& result = report_.results[column];
-        const bool is_nearly_singular = inverse.pivot_ratio() < least_pivot_ratio<T>(iterates_.rows());
-        if (result.status != SolveStatus::stagnated || is_nearly_singular) return false;
-        const double rounding = iterates_.rounding(column);
-        if (result.relative_residual > rounding || rounding <= clearly * iterates_.tolerance(column)) return false;
+        const bool may_be = result.status == SolveStatus::stagnated && !is_nearly_singular(inverse);
+        if (!may_be || !is_limited_by_rounding(column, result.relative_residual)) return false;
         try {
             return iterates_.estimated_error(column, inverse, options_.iteration.accuracy) <= hardly;
         } catch (const Error&) {  // no memory for a look at it
             return false;
         }
+    }
+
+    bool is_nearly_singular(const Preconditioner<T>& inverse) const {
+        return inverse.pivot_ratio() < least_pivot_ratio<T>(iterates_.rows());
+    }
+
+    bool is_limited_by_rounding(std::int64_t column, double residual) {
+        constexpr double clearly = 16;
+        const double rounding = iterates_.rounding(column);
+        return residual <= rounding && rounding > clearly * iterates_.tolerance(column);
+    }
+
+    /// Whether x is now what complete factors make of b (solve.hpp).
+    bool take_refined(std::int64_t column, const Preconditioner<T>& inverse) {
+        constexpr double surely_not_all = 0x1p-20;
+        const bool has_iterated = report_.results[column].iterations > 0;
+        if (!has_iterated || iterates_.holds_pair(column) || is_nearly_singular(inverse)) return false;
+        std::optional<Refined<T>> refined;
+        try {
+            refined = iterates_.refined(column, inverse, options_.iteration.accuracy);
+        } catch (const Error&) {  // no memory for it
+            return false;
+        } catch (const std::bad_alloc&) {
+            return false;
+        }
+        if (!(refined->error <= surely_not_all)) return false;
+        iterates_.exchange(column, refined->x);
+        if (!is_limited_by_rounding(column, refined->residual)) {
+            iterates_.exchange(column, refined->x);
+            return false;
+        }
+        SolveResult& result = report_.results[column];
+        result.status = SolveStatus::stagnated;
+        result.relative_residual = result.recursive_residual = refined->residual;
+        refined_.push_back(column);
+        return true;
     }
 
     /// Empty unless nothing but rounding is in the way of the columns that have not converged.
@@ -382,8 +407,8 @@ private:
         return fmt::format(
             "to round x to {} precision changes b - A x by about {:.0e} ||b||, more than the tolerance allows, and this x is "
             "as "
-            "good as that; a larger tolerance can be met, and a guarantee says how many digits are right",
-            precision, most);
+            "good as that; {} a guarantee says how many digits are right",
+            precision, most, most < 1 ? "a larger tolerance can be met, and" : "its residual tells nothing,");
     }
 
     static bool is_among(const std::vector<std::int64_t>& columns, std::int64_t column) {
@@ -476,7 +501,7 @@ private:
     SolveReport report_;
     std::vector<std::int64_t> left_;           ///< columns that have not converged
     std::vector<std::int64_t> at_limit_;       ///< columns that nothing brings nearer than rounding x leaves them
-    std::vector<std::int64_t> doubtful_;       ///< columns of which A may be singular, else at_limit_
+    std::vector<std::int64_t> refined_;        ///< of at_limit_ those whose x are what complete factors make of b
     std::vector<std::int64_t> least_squares_;  ///< columns that nothing solves, and their least squares
     bool is_stuck_ = false;                    ///< an attempt that may go on after a look
     bool is_least_ = false;                    ///< the residual of an attempt, as it seems

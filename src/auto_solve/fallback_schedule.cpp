@@ -45,7 +45,10 @@ double iterations_at_this_rate(const Attempt& attempt, double tolerance) {
 
 }  // namespace
 
-FallbackSchedule::FallbackSchedule(Kind only) : costs_(CostProfile::processor, {}, 0), candidates_{{only, no_limit}} {}
+FallbackSchedule::FallbackSchedule(Kind only) : costs_(CostProfile::processor, {}, 0) {
+    if (only == Kind::klu) add(only, share_of_complete);  // and a look at what else they say
+    add(only, no_limit);
+}
 
 FallbackSchedule::FallbackSchedule(ScheduleFacts facts)
     : facts_(std::move(facts)),

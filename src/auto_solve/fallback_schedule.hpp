@@ -44,7 +44,7 @@ struct ScheduleFacts {
 /// The candidates of solve(); see there for the rule.
 class FallbackSchedule {
 public:
-    /// A single candidate, without limit.
+    /// A single candidate, without limit; klu pauses once.
     explicit FallbackSchedule(PreconditionerKind only);
 
     /// Chosen by these facts, as an automatic solve does.

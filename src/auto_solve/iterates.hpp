@@ -23,6 +23,14 @@
 
 namespace solver {
 
+/// What complete factors make of b.
+template <class T>
+struct Refined {
+    std::vector<T> x;
+    double residual = 0;  ///< ||b - A x|| / ||b||
+    double error = 0;     ///< ||M^-1 (b - A x)|| / ||x||
+};
+
 template <class T>
 class Iterates {
 public:
@@ -42,6 +50,7 @@ public:
 
     std::int64_t rows() const { return a_.rows(); }
     std::size_t columns() const { return unknowns_.size(); }
+    bool holds_pair(std::int64_t column) const { return !unknowns_[column].x_low.empty(); }
     bool holds_pairs() const {
         return std::ranges::any_of(unknowns_, [](const auto& u) { return !u.x_low.empty(); });
     }
@@ -71,7 +80,7 @@ public:
     /// x_j), w_j the 1-norm of column j (as for the drift of the residual, core/krylov/drift.hpp). 0 of a pair, whose low part
     /// has room for it.
     double rounding(std::int64_t column) {
-        if (is_pair(column)) return 0;
+        if (holds_pair(column)) return 0;
         return unit_roundoff<T> * static_cast<double>(norm_of_terms(unknowns_[column].x)) /
                b_norm(static_cast<std::size_t>(column));
     }
@@ -95,9 +104,29 @@ public:
                static_cast<double>(norm2(std::span<const T>(x), accuracy, host));
     }
 
+    /// M^-1 b, of an M that is nearly A, and a few steps of iterative refinement by exact residuals; applications
+    /// of M are as accurate as asked for. x stays as it is.
+    Refined<T> refined(std::int64_t column, const Preconditioner<T>& m, Accuracy accuracy) {
+        constexpr int steps = 3;
+        const Unknown<T>& unknown = unknowns_[column];
+        const Device host = Device::cpu(a_.device().threads());
+        const std::vector<T> b = fetched(unknown.b, a_.device(), unknown.on_device);
+        std::vector<T> x(unknown.x.size()), r = b, correction(x.size());
+        const auto norm = [&](const std::vector<T>& v) {
+            return static_cast<double>(norm2(std::span<const T>(v), Accuracy::exact, host));
+        };
+        for (int step = 0; step <= steps; ++step) {
+            m.apply(r, correction, accuracy);
+            for (std::size_t j = 0; j < x.size(); ++j) x[j] = add_rn(x[j], correction[j]);
+            a_.residual(b, x, {}, r, Accuracy::exact);
+        }
+        m.apply(r, correction, accuracy);
+        return {x, norm(r) / b_norm(static_cast<std::size_t>(column)), norm(correction) / norm(x)};
+    }
+
     /// From the initial guess, unless x is a pair, with this x kept where it is the best.
     void start_over(std::int64_t column, double residual) {
-        if (is_pair(column)) return;
+        if (holds_pair(column)) return;
         keep_if_best(column, residual);
         initial_[column].restore(unknowns_[column].x);
     }
@@ -124,7 +153,7 @@ public:
 
     /// Keeps a pair where it is the best: the next attempt goes on from x without x_low, which may be much worse.
     void keep_pair(std::int64_t column, double residual) {
-        if (is_pair(column)) keep_if_best(column, residual);
+        if (holds_pair(column)) keep_if_best(column, residual);
     }
 
     /// x as it is now.
@@ -133,15 +162,15 @@ public:
         if (!best.x.empty() && !(residual < best.residual)) return;
         const Unknown<T>& unknown = unknowns_[column];
         const auto copy_of = [&](std::span<const T> v) { return VectorCopy<T>(v, a_.device(), unknown.on_device); };
-        best = {copy_of(unknown.x), is_pair(column) ? copy_of(unknown.x_low) : VectorCopy<T>(), residual};
+        best = {copy_of(unknown.x), holds_pair(column) ? copy_of(unknown.x_low) : VectorCopy<T>(), residual};
     }
 
     /// Given the residual of the last x, which may be the one given up last, returns that of the best one, which is there then.
     double restore_best(std::int64_t column, double residual) {
         const Best& best = best_[column];
-        if (best.x.empty() || residual < best.residual || (is_pair(column) && residual == best.residual)) return residual;
+        if (best.x.empty() || residual < best.residual || (holds_pair(column) && residual == best.residual)) return residual;
         best.x.restore(unknowns_[column].x);
-        if (is_pair(column)) best.x_low.restore(unknowns_[column].x_low);
+        if (holds_pair(column)) best.x_low.restore(unknowns_[column].x_low);
         return best.residual;
     }
 
@@ -159,8 +188,6 @@ private:
         VectorCopy<T> x_low;  ///< of a pair
         double residual = 0;
     };
-
-    bool is_pair(std::int64_t column) const { return !unknowns_[column].x_low.empty(); }
 
     double b_norm(std::size_t column) {
         const Unknown<T>& unknown = unknowns_[column];
