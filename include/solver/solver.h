@@ -384,7 +384,8 @@ solver_status solver_result_outcome(const solver_result* result, int64_t column,
 solver_status solver_result_attempts(const solver_result* result, int64_t* count);
 solver_status solver_result_attempt(const solver_result* result, int64_t index, solver_attempt* attempt);
 
-/* What is known to stand in the way, in one sentence, where not all was solved; else empty. It belongs to the result. */
+/* What is known to stand in the way, in one sentence, where not all was solved, far smaller rows of A among it; else empty. It
+ * belongs to the result. */
 const char* solver_result_obstacle(const solver_result* result);
 
 /* The profile that the choice of preconditioners followed, "processor" or "gpu"; empty where there was no choice. */

@@ -3,6 +3,7 @@
 #include "solver/cuda/accumulators.cuh"
 
 #include <algorithm>
+#include <bit>
 
 namespace solver::cuda {
 namespace {
@@ -13,7 +14,8 @@ struct Found {
     unsigned long long nonzeros, balanced_rows, zero_sums, empty_rows;
     unsigned positive_sums, negative_sums, not_finite, zeros_on_diagonal, not_positive, not_sorted, not_symmetric,
         not_nearly_symmetric, not_complex_symmetric;
-    unsigned long long lower_less_upper;  ///< entries below the diagonal less those above, modulo 2^64
+    unsigned long long lower_less_upper;           ///< entries below the diagonal less those above, modulo 2^64
+    unsigned long long largest_row, smallest_row;  ///< as doubles the bits, which rise with them; of the smallest inverted
 };
 
 __device__ void note(unsigned& flag, bool seen) {
@@ -24,6 +26,15 @@ __device__ void note(unsigned& flag, bool seen) {
 __device__ void add(unsigned long long& sum, std::int64_t mine) {
     for (int step = warp_size / 2; step > 0; step /= 2) mine += __shfl_down_sync(~0u, mine, step);
     if (threadIdx.x % warp_size == 0) atomicAdd(&sum, static_cast<unsigned long long>(mine));
+}
+
+/// The largest of all.
+__device__ void raise(unsigned long long& largest, unsigned long long mine) {
+    for (int step = warp_size / 2; step > 0; step /= 2) {
+        const unsigned long long other = __shfl_down_sync(~0u, mine, step);
+        mine = other > mine ? other : mine;
+    }
+    if (threadIdx.x % warp_size == 0) atomicMax(&largest, mine);
 }
 
 template <class T>
@@ -56,6 +67,9 @@ __global__ void watch_rows(DeviceCsrView<T> a, T* norms, Found* found) {
     note(found->zeros_on_diagonal, facts.zeros_on_diagonal);
     note(found->not_positive, !facts.positive_diagonal);
     note(found->not_sorted, !sorted);
+    const auto bits = [](double size) { return static_cast<unsigned long long>(__double_as_longlong(size)); };
+    raise(found->largest_row, bits(facts.largest_row));
+    raise(found->smallest_row, facts.smallest_row > 0 ? ~bits(facts.smallest_row) : 0);
 }
 
 /// Where a_ij is stored, or -1.
@@ -182,7 +196,9 @@ FactsOnDevice facts_of(const DeviceCsrView<T>& a, T* norms, Stream stream) {
              .is_finite = found.not_finite == 0,
              .empty_rows = static_cast<std::int64_t>(found.empty_rows),
              .zeros_on_diagonal = found.zeros_on_diagonal != 0,
-             .positive_diagonal = found.not_positive == 0},
+             .positive_diagonal = found.not_positive == 0,
+             .smallest_row = found.smallest_row == 0 ? 0 : std::bit_cast<double>(~found.smallest_row),
+             .largest_row = std::bit_cast<double>(found.largest_row)},
             found.not_sorted == 0,
             may_be && found.not_symmetric == 0,
             may_be && found.not_nearly_symmetric == 0,

@@ -118,7 +118,7 @@ class Result:
         The preconditioners that were tried, and the methods; empty where the preconditioner was given ready-made, or A was
         proven singular before.
     obstacle : str
-        What is known to stand in the way, in one sentence, where not all was solved; else empty.
+        What is known to stand in the way, in one sentence, where not all was solved, far smaller rows of A among it; else empty.
     profile : str
         That the choice of preconditioners followed, 'processor' or 'gpu'.
     proofs : list of Proof

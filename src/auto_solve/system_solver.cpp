@@ -9,6 +9,7 @@
 #include "auto_solve/obstacle.hpp"
 #include "auto_solve/profile.hpp"
 #include "auto_solve/reach.hpp"
+#include "auto_solve/row_equilibration.hpp"
 #include "cuda/spmv.hpp"
 #include "preparation/fill_estimate.hpp"
 #include "solver/error.hpp"
@@ -148,7 +149,8 @@ SolveReport SystemSolver<T>::attempt_all(std::vector<Unknown<T>> unknowns, bool 
 template <class T>
 SolveReport SystemSolver<T>::solve_compatible_parts(std::vector<Unknown<T>> unknowns) {
     const CompatibleParts<T> parts(a_, facts(), unknowns, options_.iteration);
-    SolveReport report = attempt_all(std::move(unknowns), true);
+    SolveReport report = attempt_all(unknowns, true);
+    settle_small_rows<T>(a_, facts(), unknowns, options_, report);
     parts.tell(report);
     return report;
 }

@@ -44,6 +44,8 @@ struct RowFacts {
     std::int64_t empty_rows = 0;     ///< with no entry but zeros: the next two do not look at them
     bool zeros_on_diagonal = false;  ///< or missing entries
     bool positive_diagonal = true;   ///< every diagonal entry above zero
+    double smallest_row = 0;  ///< the largest |a_ij| of a row, of the row that has the smallest but zero; 0 where none has
+    double largest_row = 0;   ///< ... of the row that has the largest
 
     void merge(const RowFacts& other) {
         nonzeros += other.nonzeros;
@@ -55,6 +57,14 @@ struct RowFacts {
         empty_rows += other.empty_rows;
         zeros_on_diagonal = zeros_on_diagonal || other.zeros_on_diagonal;
         positive_diagonal = positive_diagonal && other.positive_diagonal;
+        see_row(other.smallest_row);
+        see_row(other.largest_row);
+    }
+
+    /// With this largest |a_ij|.
+    SOLVER_HD void see_row(double size) {
+        if (size > 0 && (smallest_row == 0 || size < smallest_row)) smallest_row = size;
+        if (size > largest_row) largest_row = size;
     }
 };
 
@@ -66,11 +76,13 @@ public:
         diagonal_ = 0;
         rest_ = 0;
         sum_ = 0;
+        largest_ = 0;
     }
     SOLVER_HD void see(bool on_diagonal, T value) {
         facts_.is_finite = facts_.is_finite && solver::is_finite(value);
         facts_.nonzeros += value != T(0) ? 1 : 0;
         sum_ = add_rn(sum_, static_cast<double>(value));
+        if (magnitude(value) > largest_) largest_ = magnitude(value);
         if (on_diagonal)
             diagonal_ = add_rn(diagonal_, value);
         else
@@ -88,6 +100,7 @@ public:
         facts_.zero_sums += magnitude(sum_) <= least ? 1 : 0;
         facts_.positive_sums = facts_.positive_sums || sum_ > least;
         facts_.negative_sums = facts_.negative_sums || sum_ < -least;
+        facts_.see_row(static_cast<double>(largest_));
     }
 
     SOLVER_HD const RowFacts& facts() const { return facts_; }
@@ -97,6 +110,7 @@ private:
     T diagonal_ = 0;
     double rest_ = 0;
     double sum_ = 0;
+    T largest_ = 0;
 };
 
 }  // namespace solver

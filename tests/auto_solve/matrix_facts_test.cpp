@@ -143,6 +143,15 @@ TEST(MatrixFacts, SeesTheDiagonal) {
     EXPECT_FALSE(negative.may_be_positive_definite());
 }
 
+TEST(MatrixFacts, KnowsTheSizesOfRows) {
+    const MatrixFacts found = facts(4, {{0, 0, 2}, {0, 1, -0x1p40}, {1, 0, 0x1p-60}, {1, 1, -0x1p-50}, {2, 2, 0}, {3, 3, 1}});
+    EXPECT_EQ(found.largest_row, 0x1p40);
+    EXPECT_EQ(found.smallest_row, 0x1p-50);
+    const MatrixFacts nothing = facts(2, {{0, 0, 0}});
+    EXPECT_EQ(nothing.largest_row, 0);
+    EXPECT_EQ(nothing.smallest_row, 0);
+}
+
 TEST(MatrixFacts, CountsRowsWhoseDiagonalCarriesThem) {
     EXPECT_EQ(facts(2, {{0, 0, 1}, {0, 1, 4}, {1, 1, 1}, {1, 0, -4.0000001}}).balanced_rows, 1);
 }

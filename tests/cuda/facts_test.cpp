@@ -72,6 +72,8 @@ protected:
         EXPECT_EQ(found.positive_sums, expected.positive_sums) << what;
         EXPECT_EQ(found.negative_sums, expected.negative_sums) << what;
         EXPECT_EQ(found.positive_diagonal, expected.positive_diagonal) << what;
+        EXPECT_EQ(found.smallest_row, expected.smallest_row) << what;
+        EXPECT_EQ(found.largest_row, expected.largest_row) << what;
         EXPECT_EQ(found.is_symmetric, expected.is_symmetric) << what;
         EXPECT_EQ(found.is_nearly_symmetric, expected.is_nearly_symmetric) << what;
         EXPECT_EQ(found.is_complex_symmetric, expected.is_complex_symmetric) << what;

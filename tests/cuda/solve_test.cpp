@@ -16,6 +16,7 @@
 #include "support/empty_rows.hpp"
 #include "support/krylov_on_cuda.hpp"
 #include "support/on_cuda.hpp"
+#include "support/penalty.hpp"
 #include "support/products.hpp"
 #include "support/real_matrices.hpp"
 
@@ -76,6 +77,18 @@ void expect_the_same(const CsrView<T>& a, const DenseMatrix<T>& b, const DenseMa
 
 SolveOptions exact(double tolerance) {
     return {.iteration = {.accuracy = Accuracy::exact, .tolerance = tolerance, .keep_history = true}};
+}
+
+TEST_F(CudaSolve, SettlesSmallRowsAsTheProcessorDoes) {
+    const Penalty p = penalty_problem(50, 0x1p40);
+    const DenseMatrix<double> b{p.a.rows, 1, p.b};
+    DenseMatrix<double> here = zeros_like(b), there = here;
+    const SolveReport expected = solve<double>(SpmvPlan<double>(p.a, Device::cpu(2)), b, here, nullptr, exact(1e-10));
+    const SolveReport found = solve<double>(SpmvPlan<double>(p.a, Device::cuda(0)), b, there, nullptr, exact(1e-10));
+    EXPECT_GT(found.attempts.size(), 1u);
+    EXPECT_EQ(difference(found.result(), expected.result()), "");
+    EXPECT_EQ(differences<double>(there.values, here.values), "");
+    expect_the_same<double>(p.a, b, zeros_like(b), false, exact(1e-10));
 }
 
 /// A path of 2000 nodes maps constants to zero; b has a mean.

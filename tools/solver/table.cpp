@@ -92,7 +92,8 @@ std::string iterations(const SolveResult& result) {
 
 std::string advice(const Options& options, const Run& run) {
     if (run.interrupted) return "by Ctrl-C; x is the iterate reached";
-    if (run.worst().status != SolveStatus::converged && !run.report.obstacle.empty()) return run.report.obstacle;
+    const bool is_proven = run.worst().status == SolveStatus::converged && !run.report.proofs.empty();
+    if (!is_proven && !run.report.obstacle.empty()) return run.report.obstacle;
     std::string better;
     if (run.accuracy == Accuracy::fast) better += "--exact, ";
     if (options.precision == Precision::single_precision) better += "--precision double, ";

@@ -1,0 +1,96 @@
+#pragma once
+
+/// Rows of a matrix, scaled to one size.
+
+#include "solver/csr_matrix.hpp"
+#include "solver/krylov.hpp"
+#include "solver/numeric/rounding.hpp"
+#include "solver/reduce.hpp"
+#include "solver/spmv.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace solver {
+
+/// ||S (b - A x)|| by ||S b|| above which rows count as unsolved. Where small rows are solved it is about ||b - A x|| by ||b||
+/// (2e-9 at most in 200 solves to 10^-10), where they are not it is about 1.
+inline constexpr double unsolved_share = 0x1p-16;
+
+/// Whether a tolerance asks for so much that it is to be seen. Rows that differ by less than unsolved_share by the tolerance
+/// leave no more.
+inline bool may_leave_small_rows(const KrylovOptions& options) {
+    constexpr double loosest_tolerance = 0x1p-20;
+    return options.tolerance <= loosest_tolerance && !(options.absolute_tolerance > 0);
+}
+
+template <class T>
+std::vector<T> largest_of_rows(const CsrView<T>& a) {
+    std::vector<T> largest;
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+        T of_row = 0;
+        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+            of_row = std::max(of_row, magnitude(a.values[k]));
+        largest.push_back(of_row);
+    }
+    return largest;
+}
+
+/// S, of powers of two that scale each row to a largest |a_ij| from 1 to 2: the two rows of a complex number (complex.hpp)
+/// alike, which have the same numbers but for their signs.
+template <class T>
+class RowScaling {
+public:
+    /// Of rows, one at least, with these largest |a_ij|.
+    explicit RowScaling(std::span<const T> largest) {
+        for (const T size : largest) exponents_.push_back(size > 0 ? std::ilogb(size) : 0);
+    }
+
+    CsrMatrix<T> scaled(const CsrView<T>& a) const {
+        std::vector<T> values(a.values.begin(), a.values.end());
+        for (std::int64_t i = 0; i < a.rows; ++i)
+            for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+                values[k] = std::ldexp(values[k], -exponents_[i]);
+        return {a.rows,
+                a.columns,
+                {a.row_offsets.begin(), a.row_offsets.end()},
+                {a.column_indices.begin(), a.column_indices.end()},
+                std::move(values)};
+    }
+
+    template <class Number>
+    std::vector<Number> scaled(std::span<const T> v) const {
+        std::vector<Number> result;
+        for (std::size_t i = 0; i < v.size(); ++i) result.push_back(std::ldexp(static_cast<Number>(v[i]), -exponents_[i]));
+        return result;
+    }
+
+    double norm(std::span<const T> v) const { return norm2(scaled<double>(v), Accuracy::exact); }
+
+    /// ||b|| / (2^e ||S b||), e the largest exponent: ||r|| <= 2^e ||S r||, so that ||S r|| <= t ||S b|| with a t of so many
+    /// times a tolerance meets that by ||r||, too.
+    double share_of_tolerance(std::span<const T> b) const {
+        const int largest = *std::ranges::max_element(exponents_);
+        std::vector<double> in_units;
+        for (const T value : b) in_units.push_back(std::ldexp(static_cast<double>(value), -largest));
+        return norm2(in_units, Accuracy::exact) / norm(b);
+    }
+
+private:
+    std::vector<int> exponents_;
+};
+
+/// ||S (b - A x)|| by ||S b||.
+template <class T>
+double share_of_rows(const SpmvPlan<T>& a, const RowScaling<T>& rows, std::span<const T> b, std::span<const T> x) {
+    std::vector<T> r(b.size());
+    a.residual(b, x, {}, r, Accuracy::exact);
+    return rows.norm(r) / rows.norm(b);
+}
+
+}  // namespace solver
