@@ -137,3 +137,15 @@ def test_lstsq_fits_polynomials_as_far_as_doubles_go():
         legendre = np.polynomial.legendre.legfit(t, b, degree)
         error = 100 * 2.0**-52 * np.abs(legendre).max() * (1 + np.sqrt(2)) ** degree
         assert np.abs(np.polynomial.legendre.leg2poly(legendre)[::-1] - found.x).max() <= error, degree
+
+
+def test_a_masked_measurement_and_heavy_constraints_hide_nothing():
+    a = np.array([[1.0, 0], [1, 1], [1, 2], [0, 0]])
+    assert np.allclose(sb.lstsq(a, [1, 3, 5, 1e12]).x, [1, 2], rtol=1e-12)
+    rng = np.random.default_rng(2)
+    rows, held = sp.random_array((1000, 200), density=0.05, rng=rng), sp.random_array((20, 200), density=0.1, rng=rng)
+    b, d = rng.standard_normal(1000), rng.standard_normal(20)
+    found = sb.lstsq(sp.vstack([rows, 1e12 * held]).tocsr(), np.r_[b, 1e12 * d])
+    kkt = np.block([[(rows.T @ rows).toarray(), held.T.toarray()], [held.toarray(), np.zeros((20, 20))]])
+    expected = np.linalg.solve(kkt, np.r_[rows.T @ b, d])[:200]
+    assert found.converged and np.linalg.norm(found.x - expected) <= 1e-6 * np.linalg.norm(expected)

@@ -1,12 +1,17 @@
 #include "auto_solve/least_squares.hpp"
 
 #include "auto_solve/normal_equations.hpp"
+#include "auto_solve/row_scaling.hpp"
+#include "auto_solve/scaled_residual.hpp"
 #include "auto_solve/shifted_gram.hpp"
 #include "core/krylov/updates.hpp"
 #include "krylov/lsmr_way.hpp"
 #include "krylov/run.hpp"
 #include "solver/dense_matrix.hpp"
 #include "solver/error.hpp"
+#include "solver/numeric/rounding.hpp"
+#include "solver/reduce.hpp"
+#include "solver/views.hpp"
 
 #include <fmt/format.h>
 
@@ -196,6 +201,95 @@ private:
     bool is_at_limit_ = false;  ///< of rounding, which factors leave
 };
 
+/// One column, as a user means it: rows that no x changes stand aside, and what heavy rows hide is looked at.
+template <class T>
+class WeightedLeastSquares {
+public:
+    WeightedLeastSquares(NormalEquations<T>& equations, std::int64_t column, const KrylovOptions& options)
+        : equations_(equations), column_(column), options_(options) {}
+
+    LeastSquaresResult solve(std::span<const T> b, std::span<T> x) {
+        const std::vector<T> changeable = without_zero_rows(b);
+        LeastSquaresResult result = LeastSquaresSolve<T>(equations_, column_, changeable, x, options_).run();
+        const bool is_by_residual = result.status == SolveStatus::converged && result.relative_residual <= options_.tolerance &&
+                                    result.normal_residual > options_.tolerance;
+        const bool hides_rows = is_by_residual && may_leave_small_rows(options_) && leaves_small_rows(changeable, x);
+        if (hides_rows) solve_rest(changeable, x, result);
+        if (hides_rows || !std::ranges::equal(changeable, b)) look_at(b, x, result);
+        return result;
+    }
+
+private:
+    std::vector<T> without_zero_rows(std::span<const T> b) const {
+        std::vector<T> rest(b.begin(), b.end());
+        for (std::size_t i = 0; i < rest.size(); ++i)
+            if (equations_.largest_of_rows()[i] == T(0) && is_finite(rest[i])) rest[i] = 0;
+        return rest;
+    }
+
+    bool leaves_small_rows(std::span<const T> b, std::span<const T> x) const {
+        return share_of_rows<T>(equations_.a, RowScaling<T>(equations_.largest_of_rows()), b, x) > unsolved_share;
+    }
+
+    std::vector<T> residual(std::span<const T> b, std::span<const T> x) const {
+        std::vector<T> r(b.size());
+        equations_.a.residual(b, x, {}, r, Accuracy::exact);
+        return r;
+    }
+
+    /// Least squares of r = b - A x, by which its tolerance is.
+    void solve_rest(std::span<const T> b, std::span<T> x, LeastSquaresResult& whole) const {
+        const std::vector<T> r = residual(b, x);
+        std::vector<T> y(x.size());
+        KrylovOptions options = options_;
+        options.max_iterations -= whole.iterations;
+        const auto continued = [before = whole.iterations, scale = whole.relative_residual](Iteration iteration) {
+            iteration.number += before;
+            iteration.recursive_residual *= scale;
+            if (iteration.true_residual >= 0) iteration.true_residual *= scale;
+            return iteration;
+        };
+        if (options.callback)
+            options.callback = [&](const Iteration& iteration) {
+                return iteration.number == 0 || options_.callback(continued(iteration));
+            };
+        const LeastSquaresResult rest = LeastSquaresSolve<T>(equations_, column_, r, y, options).run();
+        for (const Iteration& iteration : rest.history)
+            if (iteration.number > 0) whole.history.push_back(continued(iteration));
+        whole.iterations += rest.iterations;
+        whole.restarts += rest.restarts;
+        if (rest.preconditioner != PreconditionerKind::none) {
+            whole.preconditioner = rest.preconditioner;
+            whole.factor_entries = rest.factor_entries;
+        }
+        std::transform(x.begin(), x.end(), y.begin(), y.begin(), [](T a, T b_j) { return add_rn(a, b_j); });
+        const bool is_better = norm2(residual(b, y), Accuracy::exact) <= norm2(r, Accuracy::exact);
+        if (is_better) std::ranges::copy(y, x.begin());
+        whole.status = is_better ? rest.status : SolveStatus::stagnated;
+    }
+
+    /// The residuals of x, computed anew in units in which nothing leaves the range of numbers.
+    void look_at(std::span<const T> b, std::span<T> x, LeastSquaresResult& result) const {
+        result.relative_residual = ScaledResidual<T>(equations_.a, {b, x, {}, false}).relative();
+        std::vector<T> r = residual(b, x), products(x.size());
+        T largest = 0;
+        for (const T element : r) largest = std::max(largest, magnitude(element));
+        result.normal_residual = 0;
+        if (!(largest > 0)) return;
+        for (T& element : r) element = std::ldexp(element, -std::ilogb(largest));
+        equations_.transposed.multiply(static_cast<T>(1 / equations_.unit), r, T(0), products, Accuracy::exact);
+        const auto size = static_cast<double>(norm2(r, Accuracy::exact));
+        for (std::size_t j = 0; j < products.size(); ++j) {
+            const double share = static_cast<double>(magnitude(products[j])) / equations_.column_norms[j] / size;
+            if (equations_.column_norms[j] > 0) result.normal_residual = std::max(result.normal_residual, share);
+        }
+    }
+
+    NormalEquations<T>& equations_;
+    std::int64_t column_;
+    const KrylovOptions& options_;
+};
+
 /// Throws where B and X are not as A wants them.
 template <class T>
 void check_columns(const SpmvPlan<T>& a, const DenseMatrix<T>& b, const DenseMatrix<T>& x) {
@@ -218,7 +312,10 @@ LeastSquaresResult least_squares(const SpmvPlan<T>& a, const SpmvPlan<T>& transp
                                  const LeastSquaresOptions& options) {
     check_transpose(a, transposed);
     NormalEquations<T> equations(a, transposed, options.memory_limit, most_steps_of_factors);
-    return LeastSquaresSolve<T>(equations, 0, b, x, options.iteration).run();
+    const bool fits = std::ssize(b) == a.rows() && std::ssize(x) == a.columns();  // else lsmr says what does not
+    if (fits) check_apart<T>("least_squares", b, x, {});
+    if (!fits || equations.unit == 0) return LeastSquaresSolve<T>(equations, 0, b, x, options.iteration).run();
+    return WeightedLeastSquares<T>(equations, 0, options.iteration).solve(b, x);
 }
 
 template <class T>
@@ -236,7 +333,12 @@ std::vector<LeastSquaresResult> least_squares(const SpmvPlan<T>& a, const SpmvPl
                                               DenseMatrix<T>& x, const LeastSquaresOptions& options) {
     check_transpose(a, transposed);
     NormalEquations<T> equations(a, transposed, options.memory_limit, most_steps_of_factors);
-    return least_squares<T>(equations, b, x, options.iteration);
+    if (equations.unit == 0) return least_squares<T>(equations, b, x, options.iteration);
+    check_columns(a, b, x);
+    std::vector<LeastSquaresResult> results;
+    for (std::int64_t j = 0; j < b.columns; ++j)
+        results.push_back(WeightedLeastSquares<T>(equations, j, options.iteration).solve(b.column(j), x.column(j)));
+    return results;
 }
 
 template LeastSquaresResult least_squares(const SpmvPlan<float>&, const SpmvPlan<float>&, std::span<const float>,

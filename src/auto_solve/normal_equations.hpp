@@ -94,14 +94,19 @@ public:
 
     bool is_wide() const { return a.rows() < a.columns(); }
 
-    /// Which make r more than what A can change.
-    bool has_zero_rows() const {
-        bool has = false;
-        for_each_column(transposed, a, [&](std::int64_t, std::span<const T> row) {
-            has = has || std::ranges::all_of(row, [](T number) { return number == 0; });
-        });
-        return has;
+    /// The largest |a_ij| of each row; found when first asked for.
+    const std::vector<T>& largest_of_rows() {
+        if (largest_of_rows_.empty())
+            for_each_column(transposed, a, [&](std::int64_t, std::span<const T> row) {
+                T largest = 0;
+                for (const T number : row) largest = std::max(largest, magnitude(number));
+                largest_of_rows_.push_back(largest);
+            });
+        return largest_of_rows_;
     }
+
+    /// Which make r more than what A can change.
+    bool has_zero_rows() { return std::ranges::count(largest_of_rows(), T(0)) > 0; }
 
     /// Made when first asked for. Null where G is too dear.
     Made* with(bool of_rows, Shift shift) {
@@ -183,6 +188,7 @@ private:
     }
 
     std::int64_t memory_limit_;
+    std::vector<T> largest_of_rows_;
     std::array<Made, 4> made_;
 };
 

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <stdexcept>
@@ -269,6 +270,14 @@ TEST(LeastSquares, HasTheBitsOfEachColumnByItself) {
     }
 }
 
+TEST(LeastSquares, RefusesAnXThatOverlapsB) {
+    const auto a = csr_from_entries<double>(2, 2, std::vector<Entry<double>>{{0, 0, 1}});
+    std::vector<double> both{1, 2};
+    const SpmvPlan<double> plan(a, Device::cpu(1));
+    EXPECT_THROW(least_squares<double>(plan, plan, both, both), InvalidArgument);
+    EXPECT_EQ(both, (std::vector<double>{1, 2}));
+}
+
 // Promise: least_squares.hpp, "Throws DimensionMismatch where B or X"
 TEST(LeastSquares, RefusesColumnsThatDoNotFit) {
     const auto a = differences(5), t = transpose(a.view());
@@ -449,6 +458,84 @@ TEST(LeastSquares, MakesMultigridForTheColumnThatHasStepsLeftForIt) {
         EXPECT_EQ(found[j].preconditioner, expected[j].result.preconditioner);
         EXPECT_TRUE(std::ranges::equal(x.column(j), expected[j].x));
     }
+}
+
+/// A masked measurement, as large as it may be.
+// Promise: least_squares.hpp, "Rows of A that are zero stand aside"
+// Promise: least_squares.hpp, "Convergence, and what iterations tell"
+TEST(LeastSquares, DoesNotLookAtRowsThatNoXChanges) {
+    const auto a =
+        csr_from_entries<double>(4, 2, std::vector<Entry<double>>{{0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {2, 0, 1}, {2, 1, 2}});
+    const auto expected = find(a, {1, 3, 6, 0});
+    for (const double masked : {1e12, 0x1p500}) {
+        const auto found = find(a, {1, 3, 6, masked});
+        EXPECT_EQ(found.result.status, SolveStatus::converged);
+        EXPECT_EQ(found.x, expected.x);
+        EXPECT_EQ(found.result.relative_residual, 1);
+        EXPECT_LE(found.result.normal_residual, 1e-10);
+    }
+    const auto solved = find(a, {1, 3, 5, 0x1p-20});  // but for what is masked
+    EXPECT_EQ(solved.result.status, SolveStatus::converged);
+    EXPECT_NEAR(solved.result.relative_residual, 0x1p-20 / std::sqrt(35), 1e-12);
+    const double infinity = std::numeric_limits<double>::infinity();
+    EXPECT_EQ(find(a, {1, 3, 6, infinity}).result.status, SolveStatus::non_finite);
+}
+
+/// x_j = j for the first ten by weights beside equations in all unknowns: r of the others stands at right angles to the columns
+/// of the rest.
+// Promise: least_squares.hpp, "So do heavy rows hide"
+// Promise: least_squares.hpp, "Where more than 2^-16 ||S b|| of them"
+TEST(LeastSquares, LooksAtTheRowsBesideHeavyOnes) {
+    constexpr std::int32_t rows = 600, columns = 150, held = 10;
+    constexpr double weight = 0x1p40;  // of which A'A in double keeps nothing of the other rows
+    const std::vector<double> random = random_vector<double>(rows * columns, 5);
+    std::vector<double> b = random_vector<double>(rows, 6), rest = b;
+    std::vector<Entry<double>> entries, others;
+    for (std::int32_t i = 0; i < rows; ++i)
+        for (std::int32_t j = 0; j < columns; ++j)
+            if (j == i % columns || std::abs(random[i * columns + j]) < 0.05) {
+                entries.push_back({i, j, random[i * columns + j]});
+                if (j >= held) others.push_back({i, j - held, random[i * columns + j]});
+            }
+    for (std::int32_t j = 0; j < held; ++j) {
+        entries.push_back({rows + j, j, weight});
+        b.push_back(weight * j);
+    }
+    const auto a = csr_from_entries<double>(rows + held, columns, entries);
+    LeastSquaresOptions options = with_factors();
+    options.iteration.keep_history = true;
+    std::vector<double> told;
+    options.iteration.callback = [&](const Iteration& iteration) {
+        EXPECT_EQ(iteration.number, std::ssize(told));
+        told.push_back(iteration.recursive_residual);
+        return true;
+    };
+    const auto found = find(a, b, options);
+    EXPECT_EQ(found.result.status, SolveStatus::converged);
+    for (std::int32_t j = 0; j < held; ++j) EXPECT_NEAR(found.x[j], j, 1e-10 * held);
+    for (const Entry<double>& entry : entries)
+        if (entry.row < rows && entry.column < held) rest[entry.row] -= entry.value * found.x[entry.column];
+    const std::vector<double> free(found.x.begin() + held, found.x.end());
+    const double angle = largest_cosine(csr_from_entries<double>(rows, columns - held, others), rest, free);
+    EXPECT_LE(angle, 2e-10);  // of r without the heavy rows, which is the shorter one
+    EXPECT_EQ(found.result.iterations, std::ssize(told) - 1);
+    ASSERT_EQ(found.result.history.size(), told.size());
+    EXPECT_EQ(found.result.history.back().recursive_residual, told.back());
+
+    DenseMatrix<double> several{a.rows, 2, b}, x{a.columns, 2, std::vector<double>(2 * columns)};
+    several.values.insert(several.values.end(), b.begin(), b.end());
+    const CsrMatrix<double> t = transpose(a.view());
+    least_squares<double>(SpmvPlan<double>(a, Device::cpu(1)), SpmvPlan<double>(t, Device::cpu(1)), several, x, with_factors());
+    for (const std::int64_t j : {0, 1}) EXPECT_TRUE(std::ranges::equal(x.column(j), found.x));
+
+    options.iteration.absolute_tolerance = 1e-300;
+    options.iteration.callback = {};
+    const auto by_residual = find(a, b, options);
+    EXPECT_EQ(by_residual.result.status, SolveStatus::converged);
+    EXPECT_LT(by_residual.result.iterations, found.result.iterations) << "by ||r|| alone";
+    LeastSquaresOptions few = with_factors();
+    few.iteration.max_iterations = by_residual.result.iterations + 1;
+    EXPECT_EQ(find(a, b, few).result.status, SolveStatus::iteration_limit);
 }
 
 /// Multigrid does not know that two elements may differ which A only adds up: they are to be equal all the same.
