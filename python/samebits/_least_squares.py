@@ -235,8 +235,8 @@ def lstsq(
         The aim is ``|a_j^H r| <= rtol ||a_j|| ||r||`` for every column a_j of A, which does not depend on its unit, or
         ``||r|| <= max(rtol ||b||, atol)``. One of both must be above 0. Where rounding x alone leaves a larger angle, as where b is fitted
         nearly exactly, that is enough. Singular values of A, its columns scaled to norm 1, at or below rtol may count as zero, as below
-        NumPy's ``rcond``: two columns that differ by 1e-11 of their length may need a smaller rtol. By ``rtol ||b||`` A x = b counts as
-        solved, so that rows in units of 1e12 may leave out others.
+        NumPy's ``rcond``: two columns that differ by 1e-11 of their length may need a smaller rtol. Rows of zeros stand aside, and where
+        heavy rows alone make r small beside b, as constraints do, the angle counts, for an rtol of 9e-7 or less and no atol.
     maxiter : int
         Iterations in all, of each column of b.
     accuracy : {'exact', 'compensated', 'fast'}

@@ -41,6 +41,33 @@ def test_floats_beside_doubles_are_solved_in_double():
     assert sb.solve(sb.Matrix(single), np.arange(900)).x.dtype == np.float64
 
 
+def held_by_a_penalty(m=50, penalty=2.0**40):
+    one = sp.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(m, m))
+    a = sp.kron(one, sp.eye_array(m)) + sp.kron(sp.eye_array(m), one)
+    known = np.arange(m * m) % 9 - 4.0  # so that b is exact
+    a = sp.csr_array(a + sp.diags_array(np.where(np.arange(m * m) < m, penalty, 0)))
+    return a, a @ known, known
+
+
+def test_a_penalty_does_not_hide_the_rest():
+    a, b, known = held_by_a_penalty()
+    r = sb.solve(a, b)
+    # ||S r|| <= 1e-10 ||S b||, and the inverse of S A is 51^2 / 2 at most (row_equilibration_test.cpp)
+    assert r.converged and abs(r.x - known).max() <= 51**2 / 2 * 1e-10 * 8 * 50
+    with pytest.warns(sb.ConvergenceWarning, match="the small ones are not solved"):
+        few = sb.solve(a, b, maxiter=4)
+    assert few.converged and few.residual <= 1e-10
+
+
+def test_what_grows_is_not_singular():
+    n, c = 190, 1.25
+    a = sp.diags_array([1.0, -c], offsets=[0, -1], shape=(n, n))
+    with pytest.warns(sb.ConvergenceWarning, match="to round x to double precision changes b - A x"):
+        r = sb.solve(a, np.ones(n))
+    expected = [(c ** (i + 1) - 1) / (c - 1) for i in range(n)]
+    assert r.status == "stagnated" and np.allclose(r.x, expected, rtol=2 * n * 2.0**-52, atol=0)
+
+
 def test_solves_and_tells():
     a, b = poisson(), np.ones(900)
     r = sb.solve(a, b, history=True)
