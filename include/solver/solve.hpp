@@ -110,8 +110,8 @@ struct SolveReport {
 /// means are (below).
 /// For several right-hand sides together iterations, but not factors, cost so many times as much: complete factors are then
 /// estimated before the first jacobi where amg suits A, a jacobi of less than 16 iterations is left out, complete factors
-/// count twice beside amg, since one thread makes them, and klu goes before ilut where it is expected to cost less than that
-/// with ten iterations.
+/// count twice beside amg, since one thread makes them, amg has no more than four times what they cost, or 50 iterations, where
+/// that is less than 200, and klu goes before ilut where it is expected to cost less than that with ten iterations.
 /// What breaks down, stagnates or has used its share hands on; what cannot be made (zero pivots, singular, more memory than
 /// allowed) is reported and passed over. Where A is structurally singular klu is left out. All this is decided on counts of
 /// entries, operations and iterations, never on a clock. In exact the profile is `processor` on every device unless

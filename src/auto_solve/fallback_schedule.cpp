@@ -97,7 +97,7 @@ void FallbackSchedule::choose_by_estimate(std::span<const Attempt> attempts) {
     if (facts_.matrix.zeros_on_diagonal) return;
     const double incomplete = costs_.preparation() + costs_.incomplete_factors();
     if (suits_multigrid && multigrid_is_cheaper(complete))
-        add(Kind::amg, std::max(share_of_multigrid, share_of(Kind::amg, std::min(complete, incomplete))),
+        add(Kind::amg, std::max(least_share_of_multigrid(complete), share_of(Kind::amg, std::min(complete, incomplete))),
             GiveUp::when_too_slow);
     add_plain_if_promising(attempts, std::min(complete, incomplete));
 }
@@ -175,6 +175,12 @@ double FallbackSchedule::alternative_to_trial() {
 bool FallbackSchedule::multigrid_is_cheaper(double complete) const {
     const double weight = facts_.columns > 1 ? 2 : 1;
     return costs_.multigrid() < weight * complete;
+}
+
+/// Of several right-hand sides, whose iterations soon cost as much as factors that serve all, no more than four times what
+/// these cost: it is judged after a quarter.
+std::int64_t FallbackSchedule::least_share_of_multigrid(double complete) const {
+    return facts_.columns == 1 ? share_of_multigrid : std::min(share_of_multigrid, share_of(Kind::amg, 4 * complete));
 }
 
 /// With the preparation. Asked for once: it takes some products.

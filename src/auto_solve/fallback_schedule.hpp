@@ -70,6 +70,7 @@ private:
     double cost_of(std::span<const Attempt> attempts) const;
 
     double alternative_to_trial();
+    std::int64_t least_share_of_multigrid(double complete) const;
     double estimated_complete();
     bool multigrid_is_cheaper(double complete) const;
     PreconditionerKind plain() const;
