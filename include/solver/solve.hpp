@@ -92,8 +92,9 @@ struct SolveReport {
 ///    preconditioner could be made; on a processor for no more than a sixteenth of that where it is too slow by then and
 ///    some rows lie farther apart in the graph of A than the iterations that it may take, and not at all where, besides, four
 ///    of five rows add up to less than 2^-10 of their diagonal, amg suits A, x is 0 and b is not;
-///  - amg where it suits A (a positive diagonal, nine of ten rows with sum |a_ij| <= 4 a_ii beside it) and is expected to
-///    cost less than complete factors, which are estimated from parts of A (preparation.hpp);
+///  - amg where it suits A (a positive diagonal, nine of ten rows with sum |a_ij| <= 4 a_ii beside it, and no more than half
+///    of all that add up to less than -2^-10 a_ii, as those of waves do) and is expected to cost less than complete factors,
+///    which are estimated from parts of A (preparation.hpp);
 ///  - schur where A is symmetric, has a diagonal that is not positive, and this is expected to cost less than factors, by their
 ///    estimate or, later, by the prepared matrix;
 ///  - jacobi again, where its rate promises less work than factors;

@@ -11,9 +11,9 @@ namespace {
 constexpr int facts_threads = 256;
 
 struct Found {
-    unsigned long long nonzeros, balanced_rows, zero_sums, empty_rows;
-    unsigned positive_sums, negative_sums, not_finite, zeros_on_diagonal, not_positive, not_sorted, not_symmetric,
-        not_nearly_symmetric, not_complex_symmetric;
+    unsigned long long nonzeros, balanced_rows, zero_sums, positive_sums, negative_sums, empty_rows;
+    unsigned not_finite, zeros_on_diagonal, not_positive, not_sorted, not_symmetric, not_nearly_symmetric,
+        not_complex_symmetric;
     unsigned long long lower_less_upper;           ///< entries below the diagonal less those above, modulo 2^64
     unsigned long long largest_row, smallest_row;  ///< as doubles the bits, which rise with them; of the smallest inverted
 };
@@ -60,9 +60,9 @@ __global__ void watch_rows(DeviceCsrView<T> a, T* norms, Found* found) {
     add(found->nonzeros, facts.nonzeros);
     add(found->balanced_rows, facts.balanced_rows);
     add(found->zero_sums, facts.zero_sums);
+    add(found->positive_sums, facts.positive_sums);
+    add(found->negative_sums, facts.negative_sums);
     add(found->empty_rows, facts.empty_rows);
-    note(found->positive_sums, facts.positive_sums);
-    note(found->negative_sums, facts.negative_sums);
     note(found->not_finite, !facts.is_finite);
     note(found->zeros_on_diagonal, facts.zeros_on_diagonal);
     note(found->not_positive, !facts.positive_diagonal);
@@ -191,8 +191,8 @@ FactsOnDevice facts_of(const DeviceCsrView<T>& a, T* norms, Stream stream) {
     return {{.nonzeros = static_cast<std::int64_t>(found.nonzeros),
              .balanced_rows = static_cast<std::int64_t>(found.balanced_rows),
              .zero_sums = static_cast<std::int64_t>(found.zero_sums),
-             .positive_sums = found.positive_sums != 0,
-             .negative_sums = found.negative_sums != 0,
+             .positive_sums = static_cast<std::int64_t>(found.positive_sums),
+             .negative_sums = static_cast<std::int64_t>(found.negative_sums),
              .is_finite = found.not_finite == 0,
              .empty_rows = static_cast<std::int64_t>(found.empty_rows),
              .zeros_on_diagonal = found.zeros_on_diagonal != 0,

@@ -33,11 +33,14 @@ struct MatrixFacts : RowFacts {
     bool maps_constants_to_zero() const { return 5 * zero_sums >= 4 * rows; }
 
     /// Whether the entries of A may add up to zero in all: so they do where those of every column do.
-    bool may_add_up_to_zero() const { return positive_sums == negative_sums; }
+    bool may_add_up_to_zero() const { return (positive_sums > 0) == (negative_sums > 0); }
 
     /// Whether multigrid by aggregation of strong neighbours has a chance: discretised elliptic operators, graphs, weak
-    /// couplings; nine of ten rows balanced, the diagonal of one sign.
-    bool suits_multigrid() const { return is_finite && positive_diagonal && 10 * balanced_rows >= 9 * rows; }
+    /// couplings; nine of ten rows balanced, the diagonal of one sign, and no wave (Helmholtz): there most rows turn constants
+    /// round, and coarse levels correct them the wrong way.
+    bool suits_multigrid() const {
+        return is_finite && positive_diagonal && 10 * balanced_rows >= 9 * rows && 2 * negative_sums <= rows;
+    }
 };
 
 /// Of a sparse or a dense matrix, by the device that has it. Depends on counts and comparisons alone.

@@ -38,8 +38,8 @@ struct RowFacts {
     std::int64_t nonzeros = 0;       ///< entries other than zero
     std::int64_t balanced_rows = 0;  ///< those with sum_{j != i} |a_ij| <= 4 |a_ii|
     std::int64_t zero_sums = 0;      ///< rows with |sum_j a_ij| <= 2^-10 |a_ii|
-    bool positive_sums = false;      ///< a row with sum_j a_ij above 2^-10 |a_ii|
-    bool negative_sums = false;      ///< a row with sum_j a_ij below -2^-10 |a_ii|
+    std::int64_t positive_sums = 0;  ///< rows with sum_j a_ij above 2^-10 |a_ii|
+    std::int64_t negative_sums = 0;  ///< rows with sum_j a_ij below -2^-10 |a_ii|
     bool is_finite = true;           ///< no Inf or NaN
     std::int64_t empty_rows = 0;     ///< with no entry but zeros: the next two do not look at them
     bool zeros_on_diagonal = false;  ///< or missing entries
@@ -51,8 +51,8 @@ struct RowFacts {
         nonzeros += other.nonzeros;
         balanced_rows += other.balanced_rows;
         zero_sums += other.zero_sums;
-        positive_sums = positive_sums || other.positive_sums;
-        negative_sums = negative_sums || other.negative_sums;
+        positive_sums += other.positive_sums;
+        negative_sums += other.negative_sums;
         is_finite = is_finite && other.is_finite;
         empty_rows += other.empty_rows;
         zeros_on_diagonal = zeros_on_diagonal || other.zeros_on_diagonal;
@@ -98,8 +98,8 @@ public:
         facts_.balanced_rows += rest_ <= mul_rn(balance, size) ? 1 : 0;
         const double least = mul_rn(small, size);
         facts_.zero_sums += magnitude(sum_) <= least ? 1 : 0;
-        facts_.positive_sums = facts_.positive_sums || sum_ > least;
-        facts_.negative_sums = facts_.negative_sums || sum_ < -least;
+        facts_.positive_sums += sum_ > least ? 1 : 0;
+        facts_.negative_sums += sum_ < -least ? 1 : 0;
         facts_.see_row(static_cast<double>(largest_));
     }
 

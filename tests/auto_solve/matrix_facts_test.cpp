@@ -164,11 +164,11 @@ TEST(MatrixFacts, CountsRowsThatAddUpToNothing) {
     EXPECT_EQ(facts(2, {{0, 0, 1}, {0, 1, -1 + 1.01 * small}, {1, 1, 1}, {1, 0, -1 - 1.01 * small}}).zero_sums, 0);
     for (const double sign : {1.0, -1.0}) {
         const auto just = facts(2, {{0, 0, 1}, {0, 1, -1 + sign * small}, {1, 1, -1}, {1, 0, 1 + sign * small}});
-        EXPECT_FALSE(just.positive_sums || just.negative_sums);
+        EXPECT_EQ(just.positive_sums + just.negative_sums, 0);
         EXPECT_TRUE(just.may_add_up_to_zero());
         const auto beyond = facts(2, {{0, 0, 1}, {0, 1, -1 + sign * small}, {1, 1, 1}, {1, 0, -1 + sign * 1.01 * small}});
-        EXPECT_EQ(beyond.positive_sums, sign > 0);
-        EXPECT_EQ(beyond.negative_sums, sign < 0);
+        EXPECT_EQ(beyond.positive_sums, sign > 0 ? 1 : 0);
+        EXPECT_EQ(beyond.negative_sums, sign < 0 ? 1 : 0);
         EXPECT_FALSE(beyond.may_add_up_to_zero());
     }
     EXPECT_TRUE(facts(2, {{0, 0, 1}, {1, 0, -1}}).may_add_up_to_zero());
@@ -183,7 +183,7 @@ TEST(MatrixFacts, SuitMultigridWhereTheDiagonalCarriesNineRowsOfTen) {
         Entries entries;
         for (std::int32_t i = 0; i < 100; ++i) {
             entries.push_back({i, i, i == 0 ? first_diagonal : 1.0});
-            entries.push_back({i, (i + 1) % 100, i < carried ? -4.0 : -4.5});
+            entries.push_back({i, (i + 1) % 100, i < carried ? 4.0 : 4.5});
         }
         return facts(100, entries).suits_multigrid();
     };
@@ -191,6 +191,23 @@ TEST(MatrixFacts, SuitMultigridWhereTheDiagonalCarriesNineRowsOfTen) {
     EXPECT_TRUE(suits(90, 1));
     EXPECT_FALSE(suits(89, 1));
     EXPECT_FALSE(suits(100, -1));
+}
+
+// Promise: solve.hpp, "Without, a schedule of attempts"
+TEST(MatrixFacts, SuitMultigridUnlessMostRowsTurnConstantsRound) {
+    const auto suits = [](std::int32_t turned, double sum) {
+        Entries entries;
+        for (std::int32_t i = 0; i < 100; ++i) {
+            entries.push_back({i, i, 1.0});
+            entries.push_back({i, (i + 1) % 100, i < turned ? sum - 1 : 1.0});
+        }
+        return facts(100, entries).suits_multigrid();
+    };
+    EXPECT_TRUE(suits(50, -0.01));
+    EXPECT_FALSE(suits(51, -0.01));
+    EXPECT_TRUE(suits(100, -0x1p-10)) << "but for little";
+    const auto waves = matrices::find_generator("helmholtz_20").value().make_complex();
+    EXPECT_FALSE(facts(real_form(waves.view())).suits_multigrid());
 }
 
 TEST(MatrixFacts, SeesWhatIsNotFinite) {
