@@ -17,8 +17,10 @@ constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 /// Below this many entries everything takes a millisecond, and complete factors the least of it in nearly every case.
 constexpr std::int64_t least_nonzeros_for_trial = 5000;
 
-/// Up to so many operations an entry of A, complete factors are rarely dearer than ILUT's.
+/// Up to so many operations an entry of A, complete factors are rarely dearer than ILUT's, and than what these are tried for in
+/// vain where A turns constants round.
 constexpr double cheap_flops_per_entry = 1000;
+constexpr double cheap_flops_per_entry_of_waves = 10000;
 
 /// What fewer plain iterations of several right-hand sides cost is mostly lost.
 constexpr std::int64_t least_trial = 16;
@@ -107,7 +109,8 @@ void FallbackSchedule::choose_by_analysis(std::span<const Attempt> attempts) {
     const double complete = costs_.complete_factors(*preparation.fill);
     const double budget = std::max(complete, costs_.preparation());
     const auto rows = static_cast<double>(facts_.matrix.rows), nonzeros = static_cast<double>(facts_.matrix.nonzeros);
-    const bool is_cheap = preparation.fill->flops <= cheap_flops_per_entry * nonzeros;
+    const double cheap = facts_.matrix.turns_constants_round() ? cheap_flops_per_entry_of_waves : cheap_flops_per_entry;
+    const bool is_cheap = preparation.fill->flops <= cheap * nonzeros;
     const bool ilut_keeps_all = facts_.fill_factor * nonzeros >= rows * rows;
     if (preparation.structural_rank < facts_.matrix.rows) {
         is_structurally_singular_ = true;

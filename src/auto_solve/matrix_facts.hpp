@@ -35,11 +35,15 @@ struct MatrixFacts : RowFacts {
     /// Whether the entries of A may add up to zero in all: so they do where those of every column do.
     bool may_add_up_to_zero() const { return (positive_sums > 0) == (negative_sums > 0); }
 
+    /// Constants, for the most part, though the diagonal is positive: as where Helmholtz's equation has waves, which coarse
+    /// levels correct the wrong way and incomplete factors rarely serve (Ernst and Gander, Why it is difficult to solve
+    /// Helmholtz problems with classical iterative methods, 2012).
+    bool turns_constants_round() const { return positive_diagonal && 2 * negative_sums > rows; }
+
     /// Whether multigrid by aggregation of strong neighbours has a chance: discretised elliptic operators, graphs, weak
-    /// couplings; nine of ten rows balanced, the diagonal of one sign, and no wave (Helmholtz): there most rows turn constants
-    /// round, and coarse levels correct them the wrong way.
+    /// couplings; nine of ten rows balanced, the diagonal of one sign, no waves.
     bool suits_multigrid() const {
-        return is_finite && positive_diagonal && 10 * balanced_rows >= 9 * rows && 2 * negative_sums <= rows;
+        return is_finite && positive_diagonal && 10 * balanced_rows >= 9 * rows && !turns_constants_round();
     }
 };
 

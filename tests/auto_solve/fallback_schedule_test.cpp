@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -81,6 +82,20 @@ TEST(FallbackSchedule, BeginsWithCompleteFactorsWhereTheyAreCheap) {
                 ElementsAre(Kind::klu, Kind::ilut, Kind::ilu0, Kind::jacobi, Kind::klu));
     EXPECT_EQ(small.analyses, 1);
     EXPECT_EQ(small.estimates, 0) << "the analysis itself takes no longer";
+}
+
+// Promise: solve.hpp, "Without, a schedule of attempts"
+TEST(FallbackSchedule, TakesCompleteFactorsOfWavesForCheapUpToTenTimesAsManyOperations) {
+    constexpr std::int64_t rows = 900, entries = 5 * rows;
+    for (const auto& [negative_sums, flops_an_entry, first] : {std::tuple{std::int64_t{450}, 1000.0, Kind::klu},
+                                                               {450, 1001.0, Kind::jacobi},
+                                                               {451, 10000.0, Kind::klu},
+                                                               {451, 10001.0, Kind::jacobi}}) {
+        Case waves{predicted(rows, 1e5, flops_an_entry * entries)};
+        ScheduleFacts facts = waves.facts(rows);
+        facts.matrix.negative_sums = negative_sums;
+        EXPECT_EQ(FallbackSchedule(facts).next({})->preconditioner, first) << negative_sums << ' ' << flops_an_entry;
+    }
 }
 
 TEST(FallbackSchedule, TriesLargeMatricesBeforeItAnalysesThem) {
