@@ -141,11 +141,12 @@ struct SolveReport {
 ///
 /// Rows of A that are far smaller than others are looked at once more. The relative residual says nothing of them, as inside of
 /// a body whose boundary values are held by a penalty. S scales each row by a power of two to a largest |a_ij| from 1 to 2. For
-/// each column that has converged with more than 2^-16 ||S b|| in ||S (b - A x)||, S A x = S b is solved from x on, to the same
-/// tolerance, and to a smaller one where that misses the tolerance of A x = b; the residuals that its iterations tell of are
-/// its own. That x is taken where it meets the tolerance of A x = b and leaves less of S b. Where more than 2^-16 is left all
-/// the same the status is `converged`, and `obstacle` says what is not. It is not done where a method or a preconditioner is
-/// named, for x_low, with a guarantee, an absolute tolerance, or a tolerance above 2^-20.
+/// each column that has converged with more than a share s of ||S b|| in ||S (b - A x)||, where s is 2^10 times the tolerance,
+/// 2^-16 at least and 1/4 at most, S A x = S b is solved from x on, to the same tolerance, and to a smaller one where that
+/// misses the tolerance of A x = b; the residuals that its iterations tell of are its own. That x is taken where it meets the
+/// tolerance of A x = b and leaves less of S b. Where more than s is left all the same, or a method or a preconditioner is
+/// named and nothing further solved for, the status is `converged`, and `obstacle` says what is not. For x_low none of this is
+/// looked at.
 ///
 /// The method, unless options.method says it, is bicgstab unless A and the preconditioner are symmetric, A but for 128 unit
 /// roundoffs of a_ij or of sqrt(|a_ii a_jj|): then cg where the diagonal is positive, else minres. Where cg finds that A or M

@@ -16,7 +16,7 @@ from ._matrix import Matrix, as_matrix, right_hand_side
 from ._operators import How, Shifted, run_operator, without_entries
 from ._places import Host
 from ._preconditioner import Preconditioner, preconditioner_of, preconditioner_on_parts
-from ._result import Result
+from ._result import ConvergenceWarning, Result
 from ._solve import (
     SQUARE,
     Iteration,
@@ -138,6 +138,8 @@ def _solved(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str, Any
         result = run_operator(method, operator, b, x0, M, options, how)
     else:
         result = _run_matrix(method, explicit, b, x0, M, options, how)
+    if result.converged and result.obstacle:
+        warnings.warn(ConvergenceWarning(f"{method}: {result}", result), stacklevel=4)
     return _pair(result, _info(result))
 
 

@@ -334,8 +334,8 @@ def solve(
         Iterations of all attempts together.
     preconditioner : str or Preconditioner
         'auto' tries several, of growing strength; else the kind of a `Preconditioner`, or one that is made. None is 'none'.
-        With 'auto' here and in `method` x is least squares where A is singular and nothing solves the system, and in double
-        rows of A that are far smaller than others are solved by their own size, as inside of a boundary that a penalty holds.
+        With 'auto' here and in `method` x is least squares where A is singular and nothing solves the system, and rows of A
+        that are far smaller than others are solved by their own size, as inside of a boundary that a penalty holds.
     method : {'auto', 'bicgstab', 'cg', 'gmres', 'minres', 'idr', 'bicgstab2', 'cocg'}
         'cg', conjugate gradients, is for symmetric positive definite A and preconditioners, 'minres' for symmetric A, definite or not,
         and positive definite preconditioners, 'cocg' for complex ones that are their own transposes, the others for any. 'auto' takes 'cg' where A is symmetric with a positive diagonal and
@@ -431,7 +431,7 @@ def solve(
         matrix = _upcast(matrix, place.dtype(b))
     right = right_hand_side(place, b, matrix, rounds)
     result = _run(place, matrix, right, _guess(place, x0, right, rounds), m, options, callback)
-    leaves_rows = result.converged and result.obstacle and not result.proofs
+    leaves_rows = result.converged and result._other_obstacle()
     if leaves_rows or (not result.converged and result.status != "stopped") or result._open_proof() is not None:
         warnings.warn(ConvergenceWarning(f"solve: {result}", result), stacklevel=2)
     return result

@@ -57,6 +57,12 @@ def test_a_penalty_does_not_hide_the_rest():
     with pytest.warns(sb.ConvergenceWarning, match="the small ones are not solved"):
         few = sb.solve(a, b, maxiter=4)
     assert few.converged and few.residual <= 1e-10
+    with pytest.warns(sb.ConvergenceWarning, match="the small ones are not solved"):
+        assert sb.solve(a, b, method="cg").converged
+    with pytest.warns(sb.ConvergenceWarning, match="cg: .*the small ones are not solved"):
+        assert sb.cg(a, b, rtol=1e-8)[1] == 0
+    bounded = sb.solve(a, b, guarantee="bound")
+    assert bounded.proof.status == "proven" and abs(bounded.x - known).max() <= bounded.proof.bounds.max() <= 1e-3
 
 
 def test_what_grows_is_not_singular():

@@ -213,7 +213,7 @@ public:
         LeastSquaresResult result = LeastSquaresSolve<T>(equations_, column_, changeable, x, options_).run();
         const bool is_by_residual = result.status == SolveStatus::converged && result.relative_residual <= options_.tolerance &&
                                     result.normal_residual > options_.tolerance;
-        const bool hides_rows = is_by_residual && may_leave_small_rows(options_) && leaves_small_rows(changeable, x);
+        const bool hides_rows = is_by_residual && !(options_.absolute_tolerance > 0) && leaves_small_rows(changeable, x);
         if (hides_rows) solve_rest(changeable, x, result);
         if (hides_rows || !std::ranges::equal(changeable, b)) look_at(b, x, result);
         return result;
@@ -228,7 +228,8 @@ private:
     }
 
     bool leaves_small_rows(std::span<const T> b, std::span<const T> x) const {
-        return share_of_rows<T>(equations_.a, RowScaling<T>(equations_.largest_of_rows()), b, x) > unsolved_share;
+        return share_of_rows<T>(equations_.a, RowScaling<T>(equations_.largest_of_rows()), b, x) >
+               unsolved_share(options_.tolerance);
     }
 
     std::vector<T> residual(std::span<const T> b, std::span<const T> x) const {

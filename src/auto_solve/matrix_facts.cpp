@@ -73,63 +73,69 @@ void look_for_symmetry(MatrixFacts& facts, const CsrView<T>& a, const Device& de
 }
 
 template <class T>
-MatrixFacts facts_of_sparse(const CsrView<T>& a, const Device& device) {
-    MatrixFacts facts{facts_of_rows<T>(a.rows, a.nonzeros(), device,
-                                       [&](RowWatch<T>* watches, std::int64_t first, std::int64_t end) {
-                                           for (std::int64_t i = first; i < end; ++i)
-                                               for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
-                                                   watches[i - first].see(a.column_indices[k] == i, a.values[k]);
-                                       }),
-                      a.rows};
-    facts.nonzeros = a.nonzeros();
-    if (!facts.is_finite || a.rows != a.columns) return facts;
-    look_for_symmetry(facts, a, device);
-    return facts;
+RowFacts row_facts_of(const CsrView<T>& a, const Device& device) {
+    return facts_of_rows<T>(a.rows, a.nonzeros(), device, [&](RowWatch<T>* watches, std::int64_t first, std::int64_t end) {
+        for (std::int64_t i = first; i < end; ++i)
+            for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+                watches[i - first].see(a.column_indices[k] == i, a.values[k]);
+    });
 }
 
 template <class T>
-MatrixFacts facts_of_dense(const DenseView<T>& a, const Device& device) {
-    MatrixFacts facts{facts_of_rows<T>(a.rows, a.rows * a.columns, device,
-                                       [&](RowWatch<T>* watches, std::int64_t first, std::int64_t end) {
-                                           for (std::int64_t j = 0; j < a.columns; ++j)
-                                               for (std::int64_t i = first; i < end; ++i)
-                                                   watches[i - first].see(i == j,
-                                                                          a.data[i * a.row_stride + j * a.column_stride]);
-                                       }),
-                      a.rows};
-    const bool may_be = facts.is_finite && a.rows == a.columns;
-    facts.is_symmetric = may_be && has_symmetry(a, OwnTranspose::of_reals, device);
-    facts.is_nearly_symmetric = facts.is_symmetric || (may_be && has_symmetry(a, OwnTranspose::of_rounded_reals, device));
-    facts.is_complex_symmetric = may_be && has_symmetry(a, OwnTranspose::of_complex_numbers, device);
-    return facts;
+RowFacts row_facts_of(const DenseView<T>& a, const Device& device) {
+    return facts_of_rows<T>(a.rows, a.rows * a.columns, device,
+                            [&](RowWatch<T>* watches, std::int64_t first, std::int64_t end) {
+                                for (std::int64_t j = 0; j < a.columns; ++j)
+                                    for (std::int64_t i = first; i < end; ++i)
+                                        watches[i - first].see(i == j, a.data[i * a.row_stride + j * a.column_stride]);
+                            });
+}
+
+template <class T>
+void look_for_symmetry(MatrixFacts& facts, const DenseView<T>& a, const Device& device) {
+    facts.is_symmetric = has_symmetry(a, OwnTranspose::of_reals, device);
+    facts.is_nearly_symmetric = facts.is_symmetric || has_symmetry(a, OwnTranspose::of_rounded_reals, device);
+    facts.is_complex_symmetric = has_symmetry(a, OwnTranspose::of_complex_numbers, device);
 }
 
 /// Of a matrix that lies on a device, which gathers them.
 template <class T>
-MatrixFacts facts_on_device(const SpmvPlan<T>& a) {
+void look_for_symmetry_on_device(MatrixFacts& facts, const SpmvPlan<T>& a) {
     const cuda::FactsOnDevice& found = a.on_device()->facts();
-    MatrixFacts facts{found.rows, a.rows()};
-    facts.nonzeros = a.on_device()->stored_entries();
-    facts.is_symmetric = facts.is_finite && found.is_symmetric;
-    facts.is_nearly_symmetric = facts.is_finite && found.is_nearly_symmetric;
-    facts.is_complex_symmetric = facts.is_finite && found.is_complex_symmetric;
-    if (facts.is_finite && a.rows() == a.columns() && !found.is_sorted)
-        look_for_symmetry(facts, a.matrix(), Device::cpu(a.device().threads()));
-    return facts;
+    if (!found.is_sorted) return look_for_symmetry(facts, a.matrix(), Device::cpu(a.device().threads()));
+    facts.is_symmetric = found.is_symmetric;
+    facts.is_nearly_symmetric = found.is_nearly_symmetric;
+    facts.is_complex_symmetric = found.is_complex_symmetric;
 }
 
 }  // namespace
 
 template <class T>
+RowFacts row_facts_of(const SpmvPlan<T>& a) {
+    if (a.dense() != nullptr) return row_facts_of(*a.dense(), a.device());
+    return a.on_device() != nullptr ? a.on_device()->facts().rows : row_facts_of(a.matrix(), a.device());
+}
+
+template <class T>
 MatrixFacts facts_of(const SpmvPlan<T>& a) {
-    MatrixFacts facts = a.dense() != nullptr       ? facts_of_dense(*a.dense(), a.device())
-                        : a.on_device() != nullptr ? facts_on_device(a)
-                                                   : facts_of_sparse(a.matrix(), a.device());
+    MatrixFacts facts{row_facts_of(a), a.rows()};
+    if (a.dense() == nullptr)
+        facts.nonzeros = a.on_device() != nullptr ? a.on_device()->stored_entries() : a.matrix().nonzeros();
+    if (facts.is_finite && a.rows() == a.columns()) {
+        if (a.dense() != nullptr)
+            look_for_symmetry(facts, *a.dense(), a.device());
+        else if (a.on_device() != nullptr)
+            look_for_symmetry_on_device(facts, a);
+        else
+            look_for_symmetry(facts, a.matrix(), a.device());
+    }
     const bool may_stand_aside = facts.is_symmetric || facts.is_complex_symmetric;
     if (!may_stand_aside || facts.empty_rows == facts.rows) facts.count_empty_rows_as_zeros();
     return facts;
 }
 
+template RowFacts row_facts_of(const SpmvPlan<float>&);
+template RowFacts row_facts_of(const SpmvPlan<double>&);
 template MatrixFacts facts_of(const SpmvPlan<float>&);
 template MatrixFacts facts_of(const SpmvPlan<double>&);
 

@@ -51,4 +51,8 @@ struct MatrixFacts : RowFacts {
 template <class T>
 MatrixFacts facts_of(const SpmvPlan<T>& a);
 
+/// Without what two rows tell.
+template <class T>
+RowFacts row_facts_of(const SpmvPlan<T>& a);
+
 }  // namespace solver

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <new>
 #include <optional>
 #include <utility>
@@ -30,23 +31,37 @@ template <class T>
 struct Column {
     std::int64_t number;
     std::vector<T> b, x;
+    double tolerance;       ///< of ||b - A x|| / ||b||
     double share = 0;       ///< ||S (b - A x)|| / ||S b|| of what is the solution so far
     bool is_taken = false;  ///< x, for that
+
+    bool is_unsolved() const { return share > unsolved_share(tolerance); }
 };
+
+/// What both tolerances come to.
+template <class T>
+double relative_tolerance(const KrylovOptions& options, std::span<const T> b) {
+    const double size = options.absolute_tolerance > 0 ? norm2(b, Accuracy::exact) : 0;
+    return size > 0 ? std::max(options.tolerance, options.absolute_tolerance / size) : options.tolerance;
+}
 
 /// That have converged and may have unsolved rows.
 template <class T>
 std::vector<Column<T>> doubtful_columns(const SpmvPlan<T>& a, double spread, std::span<const Unknown<T>> unknowns,
-                                        const SolveReport& report) {
+                                        const KrylovOptions& options, const SolveReport& report) {
     std::vector<Column<T>> found;
     for (std::size_t j = 0; j < unknowns.size(); ++j) {
         const Unknown<T>& unknown = unknowns[j];
         const SolveResult& result = report.results[j];
-        // ||S v|| is between ||v|| by the largest row and ||v|| by the smallest, but for a factor of two.
-        if (result.status != SolveStatus::converged || !(2 * spread * result.relative_residual > unsolved_share)) continue;
+        // ||S v|| is between ||v|| by the largest row and ||v|| by the smallest, but for a factor of two. A residual of 0 may
+        // be one below all numbers.
+        const double residual = std::max(result.relative_residual, smallest_subnormal<double>);
+        if (result.status != SolveStatus::converged || !(2 * spread * residual > unsolved_share(options.tolerance))) continue;
         if (!unknown.x_low.empty()) continue;
-        found.push_back({static_cast<std::int64_t>(j), fetched(unknown.b, a.device(), unknown.on_device),
-                         fetched(std::span<const T>(unknown.x), a.device(), unknown.on_device)});
+        std::vector<T> b = fetched(unknown.b, a.device(), unknown.on_device);
+        const double tolerance = relative_tolerance<T>(options, b);
+        found.push_back({static_cast<std::int64_t>(j), std::move(b),
+                         fetched(std::span<const T>(unknown.x), a.device(), unknown.on_device), tolerance});
     }
     return found;
 }
@@ -80,7 +95,7 @@ public:
     EquilibratedSystem(const SpmvPlan<T>& a, const SolveOptions& options, std::vector<Column<T>> columns, SolveReport& report)
         : a_(a), options_(options), rows_(largest_of_rows(a.matrix())), columns_(std::move(columns)), report_(report) {
         for (Column<T>& column : columns_) column.share = share_of_rows<T>(a, rows_, column.b, column.x);
-        std::erase_if(columns_, [](const Column<T>& column) { return !(column.share > unsolved_share); });
+        std::erase_if(columns_, [](const Column<T>& column) { return !column.is_unsolved(); });
     }
 
     /// To the tolerance of S A x = S b, and where x then misses that of A x = b to one that does not let it.
@@ -101,8 +116,9 @@ public:
     /// 0 where all are solved.
     double worst_share() const {
         double worst = 0;
-        for (const Column<T>& column : columns_) worst = std::max(worst, column.share);
-        return worst > unsolved_share ? worst : 0;
+        for (const Column<T>& column : columns_)
+            if (column.is_unsolved()) worst = std::max(worst, column.share);
+        return worst;
     }
 
     bool is_callers_turn() const { return is_callers_turn_; }
@@ -111,6 +127,8 @@ private:
     void solve_some(const SpmvPlan<T>& plan, std::span<const std::size_t> open, bool is_tight) {
         constexpr double least_tolerance = 16 * static_cast<double>(unit_roundoff<T>);
         SolveOptions options = options_;
+        options.iteration.absolute_tolerance = 0;
+        options.iteration.tolerance = std::numeric_limits<double>::max();
         std::int64_t used = 0;
         DenseMatrix<T> b{a_.rows(), std::ssize(open), {}}, x = b;
         for (const std::size_t k : open) {
@@ -119,8 +137,10 @@ private:
             const std::vector<T> scaled = rows_.template scaled<T>(column.b);
             b.values.insert(b.values.end(), scaled.begin(), scaled.end());
             x.values.insert(x.values.end(), column.x.begin(), column.x.end());
-            const double tight = std::max(options_.iteration.tolerance * rows_.share_of_tolerance(column.b), least_tolerance);
-            if (is_tight) options.iteration.tolerance = std::min(options.iteration.tolerance, tight);
+            double tolerance = column.tolerance;
+            if (is_tight)
+                tolerance = std::min(tolerance, std::max(tolerance * rows_.share_of_tolerance(column.b), least_tolerance));
+            options.iteration.tolerance = std::min(options.iteration.tolerance, tolerance);
         }
         const bool are_numbers = std::ranges::all_of(b.values, is_finite<T>);
         if (!are_numbers || is_stopped_ || used >= options_.iteration.max_iterations) return;
@@ -153,11 +173,11 @@ private:
     void look_at(std::span<T> x, Column<T>& column) {
         const double share = share_of_rows<T>(a_, rows_, column.b, x);
         if (!(share < column.share)) return;
-        const double residual = ScaledResidual<T>(a_, {column.b, x, {}, false}).relative();
+        const ScaledResidual<T> residual(a_, {column.b, x, {}, false});
         column.x.assign(x.begin(), x.end());
-        if (!(residual <= options_.iteration.tolerance)) return;
+        if (!residual.meets_tolerance(options_.iteration)) return;
         SolveResult& result = report_.results[column.number];
-        result.relative_residual = result.recursive_residual = residual;
+        result.relative_residual = result.recursive_residual = residual.relative();
         column.share = share;
         column.is_taken = true;
     }
@@ -174,17 +194,16 @@ private:
 }  // namespace
 
 template <class T>
-void settle_small_rows(const SpmvPlan<T>& a, const MatrixFacts& facts, std::span<const Unknown<T>> unknowns,
+void settle_small_rows(const SpmvPlan<T>& a, const RowFacts& facts, std::span<const Unknown<T>> unknowns,
                        const SolveOptions& options, SolveReport& report) {
-    const bool is_automatic = !options.preconditioner && !options.method;
-    if (!is_automatic || !may_leave_small_rows(options.iteration)) return;
     if (!(facts.smallest_row > 0) || a.rows() != a.columns()) return;
     std::optional<EquilibratedSystem<T>> system;
     try {
-        std::vector<Column<T>> columns = doubtful_columns(a, facts.largest_row / facts.smallest_row, unknowns, report);
+        std::vector<Column<T>> columns =
+            doubtful_columns(a, facts.largest_row / facts.smallest_row, unknowns, options.iteration, report);
         if (columns.empty()) return;
         system.emplace(a, options, std::move(columns), report);
-        system->solve(unknowns);
+        if (!options.preconditioner && !options.method) system->solve(unknowns);
     } catch (const Error&) {  // what cannot be made is passed over; what the caller's callback throws is not
         if (system && system->is_callers_turn()) throw;
     } catch (const std::bad_alloc&) {
@@ -194,14 +213,13 @@ void settle_small_rows(const SpmvPlan<T>& a, const MatrixFacts& facts, std::span
     if (share > 0 && report.obstacle.empty())
         report.obstacle = fmt::format(
             "the rows of A are of sizes from {:.0e} to {:.0e}, and the small ones are not solved: scaled to one size they "
-            "leave "
-            "{:.1e} of b",
+            "leave {:.1e} of b",
             facts.smallest_row, facts.largest_row, share);
 }
 
-template void settle_small_rows(const SpmvPlan<float>&, const MatrixFacts&, std::span<const Unknown<float>>,
-                                const SolveOptions&, SolveReport&);
-template void settle_small_rows(const SpmvPlan<double>&, const MatrixFacts&, std::span<const Unknown<double>>,
-                                const SolveOptions&, SolveReport&);
+template void settle_small_rows(const SpmvPlan<float>&, const RowFacts&, std::span<const Unknown<float>>, const SolveOptions&,
+                                SolveReport&);
+template void settle_small_rows(const SpmvPlan<double>&, const RowFacts&, std::span<const Unknown<double>>, const SolveOptions&,
+                                SolveReport&);
 
 }  // namespace solver

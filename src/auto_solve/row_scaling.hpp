@@ -20,14 +20,7 @@ namespace solver {
 
 /// ||S (b - A x)|| by ||S b|| above which rows count as unsolved. Where small rows are solved it is about ||b - A x|| by ||b||
 /// (2.4e-9 at most in 200 solves to 10^-10, 4e-4 in one more, which hid rows), where they are not it is about 1.
-inline constexpr double unsolved_share = 0x1p-16;
-
-/// Whether a tolerance asks for so much that it is to be seen. Rows that differ by less than unsolved_share by the tolerance
-/// leave no more.
-inline bool may_leave_small_rows(const KrylovOptions& options) {
-    constexpr double loosest_tolerance = 0x1p-20;
-    return options.tolerance <= loosest_tolerance && !(options.absolute_tolerance > 0);
-}
+inline double unsolved_share(double tolerance) { return std::clamp(0x1p10 * tolerance, 0x1p-16, 0x1p-2); }
 
 template <class T>
 std::vector<T> largest_of_rows(const CsrView<T>& a) {

@@ -150,9 +150,16 @@ template <class T>
 SolveReport SystemSolver<T>::solve_compatible_parts(std::vector<Unknown<T>> unknowns) {
     const CompatibleParts<T> parts(a_, facts(), unknowns, options_.iteration);
     SolveReport report = attempt_all(unknowns, true);
-    settle_small_rows<T>(a_, facts(), unknowns, options_, report);
+    settle_small_rows(unknowns, report);
     parts.tell(report);
     return report;
+}
+
+template <class T>
+void SystemSolver<T>::settle_small_rows(std::span<const Unknown<T>> unknowns, SolveReport& report) const {
+    const bool is_known = facts_ && facts_->rows > 0;
+    const RowFacts facts = is_known ? RowFacts(*facts_) : row_facts_of(a_);
+    solver::settle_small_rows<T>(a_, facts, unknowns, options_, report);
 }
 
 template <class T>

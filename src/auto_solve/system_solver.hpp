@@ -35,6 +35,9 @@ public:
     /// solves.
     SolveReport solve_compatible_parts(std::vector<Unknown<T>> unknowns);
 
+    /// What has converged, where rows of A are far smaller than others (row_equilibration.hpp).
+    void settle_small_rows(std::span<const Unknown<T>> unknowns, SolveReport& report) const;
+
     /// Whether the last attempt of `solve` made iterations.
     bool can_solve_again() const {
         return (mixed_ && mixed_->has_preconditioner()) || (system_ && system_->has_preconditioner());

@@ -484,7 +484,7 @@ TEST(LeastSquares, DoesNotLookAtRowsThatNoXChanges) {
 /// x_j = j for the first ten by weights beside equations in all unknowns: r of the others stands at right angles to the columns
 /// of the rest.
 // Promise: least_squares.hpp, "So do heavy rows hide"
-// Promise: least_squares.hpp, "Where more than 2^-16 ||S b|| of them"
+// Promise: least_squares.hpp, "Where more than 2^10 ||S b|| by the tolerance"
 TEST(LeastSquares, LooksAtTheRowsBesideHeavyOnes) {
     constexpr std::int32_t rows = 600, columns = 150, held = 10;
     constexpr double weight = 0x1p40;  // of which A'A in double keeps nothing of the other rows
