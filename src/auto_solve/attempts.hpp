@@ -341,20 +341,25 @@ private:
 
     /// Where complete factors stagnate at what rounding x comes to, at an x that they would hardly change, nothing else gets
     /// nearer, unless A is nearly singular: any other x that meets the tolerance t lies within ||A^-1|| t ||b|| of the
-    /// solution, so that for u ||A|| ||A^-1|| < 1 rounding it comes to as much, less t ||b|| at most.
+    /// solution, so that for u ||A|| ||A^-1|| < 1 rounding it comes to as much, less t ||b|| at most. Where that is little more
+    /// than the tolerance another x may meet it by chance.
     void leave_what_rounding_limits(const Preconditioner<T>& inverse) {
+        constexpr double clearly = 16;
         std::erase_if(left_, [&](std::int64_t column) {
-            if (!is_at_limit_of_rounding(column, inverse) && !take_refined(column, inverse)) return false;
+            const double aim = iterates_.tolerance(column), clear = clearly * aim;
+            if (is_at_limit_of_rounding(column, aim, inverse)) at_limit_.push_back(column);
+            if (is_among(at_limit_, column) && iterates_.rounding(column) > clear) return true;
+            if (!take_refined(column, clear, inverse)) return false;
             at_limit_.push_back(column);
             return true;
         });
     }
 
-    bool is_at_limit_of_rounding(std::int64_t column, const Preconditioner<T>& inverse) {
+    bool is_at_limit_of_rounding(std::int64_t column, double aim, const Preconditioner<T>& inverse) {
         constexpr double hardly = 0x1p-10;
         const SolveResult& result = report_.results[column];
         const bool may_be = result.status == SolveStatus::stagnated && !is_nearly_singular(inverse);
-        if (!may_be || !is_limited_by_rounding(column, result.relative_residual)) return false;
+        if (!may_be || !is_limited_by_rounding(column, result.relative_residual, aim)) return false;
         try {
             return iterates_.estimated_error(column, inverse, options_.iteration.accuracy) <= hardly;
         } catch (const Error&) {  // no memory for a look at it
@@ -366,14 +371,13 @@ private:
         return inverse.pivot_ratio() < least_pivot_ratio<T>(iterates_.rows());
     }
 
-    bool is_limited_by_rounding(std::int64_t column, double residual) {
-        constexpr double clearly = 16;
+    bool is_limited_by_rounding(std::int64_t column, double residual, double aim) {
         const double rounding = iterates_.rounding(column);
-        return residual <= rounding && rounding > clearly * iterates_.tolerance(column);
+        return residual <= rounding && rounding > aim;
     }
 
     /// Whether x is now what complete factors make of b (solve.hpp).
-    bool take_refined(std::int64_t column, const Preconditioner<T>& inverse) {
+    bool take_refined(std::int64_t column, double aim, const Preconditioner<T>& inverse) {
         constexpr double surely_not_all = 0x1p-20;
         const bool has_iterated = report_.results[column].iterations > 0;
         if (!has_iterated || iterates_.holds_pair(column) || is_nearly_singular(inverse)) return false;
@@ -387,7 +391,7 @@ private:
         }
         if (!(refined->error <= surely_not_all)) return false;
         iterates_.exchange(column, refined->x);
-        if (!is_limited_by_rounding(column, refined->residual)) {
+        if (!is_limited_by_rounding(column, refined->residual, aim)) {
             iterates_.exchange(column, refined->x);
             return false;
         }
@@ -406,8 +410,7 @@ private:
         const char* const precision = std::is_same_v<T, float> ? "single" : "double";
         return fmt::format(
             "to round x to {} precision changes b - A x by about {:.0e} ||b||, more than the tolerance allows, and this x is "
-            "as "
-            "good as that; {} a guarantee says how many digits are right",
+            "as good as that; {} a guarantee says how many digits are right",
             precision, most, most < 1 ? "a larger tolerance can be met, and" : "its residual tells nothing,");
     }
 
