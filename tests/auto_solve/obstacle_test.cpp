@@ -102,7 +102,7 @@ TEST(Obstacle, SaysWhereRoundingXBarelyMissesTheTolerance) {
     std::vector<double> b;
     for (std::int32_t i = 0; i < 2000; ++i) b.push_back(std::sin(0.3 * i));
     SolveOptions options;
-    options.iteration.tolerance = true_residual(a, b, solve_by(a, b, {.guarantee = Guarantee::rounded}).x) / 4;
+    options.iteration.tolerance = true_residual(a, b, solve_by(a, b, {.guarantee = Guarantee::rounded}).x) * 0.75;
     const auto solved = solve_by(a, b, options);
     EXPECT_EQ(solved.report.result().status, SolveStatus::stagnated);
     EXPECT_GT(std::ranges::count(solved.report.attempts, false, &Attempt::repeated), 2);
