@@ -133,12 +133,13 @@ struct SolveReport {
 /// attempt has not solved the system, in 2000 steps at most and with factors that cost no more than 10^4; and in as many steps
 /// again for what they leave of b. They are looked for, too, where the residual stood still in an attempt, in 200 steps more
 /// than twice the iterations so far. An attempt that is not given up as too slow pauses for that where the residual has not
-/// halved in the second half of 256, 512, ... iterations, and goes on after it. An x that solves the system is taken. Where
-/// what they leave of b stands at right angles to the columns of A but for 16 unit roundoffs, and is 32 sqrt(n) times what the
-/// tolerance allows and more than rounding x comes to, nothing solves the system to this precision: x is its least squares,
-/// even where the residual of an x that has grown beyond all measure was less, the status is `stagnated`, and `obstacle` says
-/// so. Else all goes on from the x of before; no more than a quarter of the iterations that were left are gone each time. None
-/// of this is done where a method, a preconditioner or a guarantee is asked for, or x_low.
+/// halved in the second half of 256, 512, ... iterations, and goes on after it, while that is not too slow where other attempts
+/// are to come. An x that solves the system is taken. Where what they leave of b stands at right angles to the columns of A but
+/// for 16 unit roundoffs, and is 32 sqrt(n) times what the tolerance allows and more than rounding x comes to, nothing solves
+/// the system to this precision: x is its least squares, even where the residual of an x that has grown beyond all measure was
+/// less, the status is `stagnated`, and `obstacle` says so. Else all goes on from the x of before; no more than a quarter of
+/// the iterations that were left are gone each time. None of this is done where a method, a preconditioner or a guarantee is
+/// asked for, or x_low.
 ///
 /// Rows of A that are far smaller than others are looked at once more. The relative residual says nothing of them, as inside of
 /// a body whose boundary values are held by a penalty. S scales each row by a power of two to a largest |a_ij| from 1 to 2. For

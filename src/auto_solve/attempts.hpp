@@ -106,7 +106,7 @@ private:
     }
 
     /// Until it is not to be repeated. Where it may take long, and is stuck, least squares are looked for before it goes on
-    /// with what is left of its share. Returns its last part.
+    /// with what is left of its share, as long as that is not too slow where others are to come. Returns its last part.
     template <class System>
     Attempt attempt_with_a_look(System& system, Candidate candidate, MethodChoice& method, std::int64_t max_iterations) {
         const bool may_look = has_least_squares<System> && may_be_least_squares_ && !has_looked_ && !has_looked_at_singular_ &&
@@ -117,8 +117,8 @@ private:
         Attempt last = attempt_until_not_repeated(system, candidate, method, max_iterations);
         if (is_least_ && options_.method) return judged_by_its_method(system, candidate, method, max_iterations);
         if (!is_stuck_) return last;
+        candidate.give_up = candidate.is_last() ? GiveUp::never : GiveUp::when_too_slow;
         candidate.share -= most_used() - before;
-        candidate.give_up = GiveUp::never;
         find_least_squares_if_stuck(system, max_iterations);
         if (candidate.share > 0 && has_more_to_do(max_iterations))
             last = attempt_until_not_repeated(system, candidate, method, max_iterations);
@@ -260,7 +260,7 @@ private:
     }
 
     static Candidate without_preconditioner() {
-        return {PreconditionerKind::none, std::numeric_limits<std::int64_t>::max(), GiveUp::when_stuck};
+        return {PreconditionerKind::none, Candidate::no_limit, GiveUp::when_stuck};
     }
 
     /// What ended for want of iterations while more were allowed was given up by the schedule: nothing made it fall.

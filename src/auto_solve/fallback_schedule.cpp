@@ -12,8 +12,6 @@ namespace {
 
 using Kind = PreconditionerKind;
 
-constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
-
 /// Below this many entries everything takes a millisecond, and complete factors the least of it in nearly every case.
 constexpr std::int64_t least_nonzeros_for_trial = 5000;
 
@@ -49,7 +47,7 @@ double iterations_at_this_rate(const Attempt& attempt, double tolerance) {
 
 FallbackSchedule::FallbackSchedule(Kind only) : costs_(CostProfile::processor, {}, 0) {
     if (only == Kind::klu) add(only, share_of_complete);  // and a look at what else they say
-    add(only, no_limit);
+    add(only, Candidate::no_limit);
 }
 
 FallbackSchedule::FallbackSchedule(ScheduleFacts facts)
@@ -78,7 +76,7 @@ std::optional<Candidate> FallbackSchedule::next(std::span<const Attempt> attempt
 void FallbackSchedule::extend(std::span<const Attempt> attempts) {
     if (!facts_.matrix.is_finite) {
         stage_ = Stage::complete;
-        return add(plain(), no_limit);
+        return add(plain(), Candidate::no_limit);
     }
     if (stage_ == Stage::trial) {
         stage_ = Stage::estimate;
@@ -251,7 +249,7 @@ std::optional<Candidate> FallbackSchedule::best_so_far(std::span<const Attempt> 
         const bool may_be_best = attempt.preconditioner == plain() && !best;
         if (!(gain > most) && !may_be_best) continue;
         if (gain > most) most = gain;
-        best = Candidate{attempt.preconditioner, no_limit, GiveUp::never};
+        best = Candidate{attempt.preconditioner, Candidate::no_limit, GiveUp::never};
     }
     if (best && has_solution_for_some_b_only(attempts)) best->give_up = GiveUp::when_stuck;
     return best;

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -23,6 +24,9 @@ struct Candidate {
     std::int64_t share;  ///< iterations, at most
     GiveUp give_up = GiveUp::never;
     std::function<bool()> is_out_of_reach = {};  ///< of its share (ConvergenceMonitor)
+
+    static constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
+    bool is_last() const { return share == no_limit; }
 };
 
 /// What the choice depends on: counts, never a clock.
