@@ -311,6 +311,31 @@ TEST(SingularSystems, AreNotWhatIsStuckForAWhile) {
     EXPECT_EQ(solve_by(a, b, options).report.result().status, SolveStatus::converged);
 }
 
+/// Entries anywhere: incomplete factors do not get nearer, before a look and after it.
+// Promise: solve.hpp, "An attempt that is not given up as too slow pauses for that"
+TEST(SingularSystems, AreLookedForOnceInWhatIsTooSlowAfterwards) {
+    constexpr std::int32_t n = 2000;
+    std::mt19937_64 random(1);
+    std::vector<Entry<double>> entries;
+    for (std::int32_t i = 0; i < n; ++i) {
+        entries.push_back({i, i, 1});
+        for (int k = 0; k < 6; ++k) {
+            const auto j = static_cast<std::int32_t>(random() % n);
+            entries.push_back({i, j, std::ldexp(static_cast<double>(random() % 1024), -9) - 1});
+        }
+    }
+    const auto solved = solve_by(csr_from_entries<double>(n, n, entries), std::vector<double>(n, 1), {});
+    EXPECT_EQ(solved.report.result().status, SolveStatus::converged);
+    const std::vector<Attempt>& attempts = solved.report.attempts;
+    const auto look = std::ranges::find_if(attempts, &Attempt::least_squares);
+    ASSERT_TRUE(look != attempts.end() && attempts.end() - look == 3);
+    EXPECT_EQ((look - 1)->preconditioner, PreconditionerKind::ilut);
+    EXPECT_EQ((look - 1)->results.front().iterations, 256);
+    EXPECT_EQ((look + 1)->preconditioner, PreconditionerKind::ilut);
+    EXPECT_LE((look + 1)->results.front().iterations, 128) << "a quarter of its share";
+    EXPECT_EQ((look + 2)->preconditioner, PreconditionerKind::klu);
+}
+
 /// Two small singular values of a symmetric matrix, some 200 u and 2 u by its Frobenius norm: complete factors leave of b what
 /// rounding x makes of it, least squares would leave all that b has along the two.
 TEST(SingularSystems, AreNotWhatFactorsStillSolveFurther) {
