@@ -71,7 +71,8 @@ struct SolveReport {
     std::vector<SolveResult> results;
     std::vector<Attempt> attempts;
     CostProfile profile = CostProfile::processor;  ///< that the automatic choice followed
-    std::string obstacle;  ///< what is known to stand in the way, in one sentence, where not all was solved; else empty
+    std::string obstacle;  ///< what is known to stand in the way, in one sentence, where not all was solved, far smaller rows
+                           ///< of A among it
     std::vector<SolutionProof> proofs = {};   ///< one for each right-hand side, where a guarantee was asked for
     double guarantee_seconds = 0;             ///< what they took, all together
     std::int64_t certificate_iterations = 0;  ///< that the proof of A took, for all right-hand sides
@@ -92,16 +93,16 @@ struct SolveReport {
 ///    preconditioner could be made; on a processor for no more than a sixteenth of that where it is too slow by then and
 ///    some rows lie farther apart in the graph of A than the iterations that it may take, and not at all where, besides, four
 ///    of five rows add up to less than 2^-10 of their diagonal, amg suits A, x is 0 and b is not;
-///  - amg where it suits A (a positive diagonal, nine of ten rows with sum |a_ij| <= 4 a_ii beside it, and no more than half
-///    of all that add up to less than -2^-10 a_ii, as those of waves do) and is expected to cost less than complete factors,
-///    which are estimated from parts of A (preparation.hpp);
+///  - amg where it suits A (a positive diagonal, nine of ten rows with sum |a_ij| <= 4 a_ii beside it, no waves) and is
+///    expected to cost less than complete factors, which are estimated from parts of A (preparation.hpp). An A that is its own
+///    transpose has waves where more than half of its rows add up to less than -2^-10 a_ii, and four times as many as to more
+///    than 2^-10 a_ii;
 ///  - schur where A is symmetric, has a diagonal that is not positive, and this is expected to cost less than factors, by their
 ///    estimate or, later, by the prepared matrix;
 ///  - jacobi again, where its rate promises less work than factors;
 ///  - the prepared matrix (preparation.hpp): klu where its predicted operations are few for each entry of A, 1000, and 10000
-///    where more than half of all rows add up to less than -2^-10 a_ii, all a_ii > 0; else jacobi on the same terms, ilut for
-///    as many operations as klu is predicted to take, then klu; klu before ilut where that would keep all, or where what was
-///    tried has cost as much as klu is predicted to;
+///    where A has waves; else jacobi on the same terms, ilut for as many operations as klu is predicted to take, then klu; klu
+///    before ilut where that would keep all, or where what was tried has cost as much as klu is predicted to;
 ///  - what is left of ilut, ilu0 and jacobi (none where the diagonal has zeros, or is not positive and the method needs it),
 ///  each for about as many operations as klu's;
 ///  - at last what gained most digits per operation, or jacobi where none gained any, with the iterations that are left; none
@@ -144,11 +145,11 @@ struct SolveReport {
 /// Rows of A that are far smaller than others are looked at once more. The relative residual says nothing of them, as inside of
 /// a body whose boundary values are held by a penalty. S scales each row by a power of two to a largest |a_ij| from 1 to 2. For
 /// each column that has converged with more than a share s of ||S b|| in ||S (b - A x)||, where s is 2^10 times the tolerance,
-/// 2^-16 at least and 1/4 at most, S A x = S b is solved from x on, to the same tolerance, and to a smaller one where that
-/// misses the tolerance of A x = b; the residuals that its iterations tell of are its own. That x is taken where it meets the
-/// tolerance of A x = b and leaves less of S b. Where more than s is left all the same, or a method or a preconditioner is
-/// named and nothing further solved for, the status is `converged`, and `obstacle` says what is not. For x_low none of this is
-/// looked at.
+/// 2^-16 at least and, unless four times the tolerance is more, 1/4 at most, S A x = S b is solved from x on, to the same
+/// tolerance, and to a smaller one where that misses the tolerance of A x = b; the residuals that its iterations tell of are
+/// its own. That x is taken where it meets the tolerance of A x = b and leaves less of S b. Where more than s is left all the
+/// same, or a method or a preconditioner is named and nothing further solved for, the status is `converged`, and `obstacle`
+/// says what is not. Where x is to be rounded this is left to the proof.
 ///
 /// The method, unless options.method says it, is bicgstab unless A and the preconditioner are symmetric, A but for 128 unit
 /// roundoffs of a_ij or of sqrt(|a_ii a_jj|): then cg where the diagonal is positive, else minres. Where cg finds that A or M

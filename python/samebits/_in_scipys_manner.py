@@ -139,7 +139,8 @@ def _solved(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str, Any
     else:
         result = _run_matrix(method, explicit, b, x0, M, options, how)
     if result.converged and result.obstacle:
-        warnings.warn(ConvergenceWarning(f"{method}: {result}", result), stacklevel=4)
+        to_caller = 6 if "complex" in options else 4  # which came by _solved_on_parts
+        warnings.warn(ConvergenceWarning(f"{method}: {result}", result), stacklevel=to_caller)
     return _pair(result, _info(result))
 
 

@@ -335,7 +335,8 @@ def solve(
     preconditioner : str or Preconditioner
         'auto' tries several, of growing strength; else the kind of a `Preconditioner`, or one that is made. None is 'none'.
         With 'auto' here and in `method` x is least squares where A is singular and nothing solves the system, and rows of A
-        that are far smaller than others are solved by their own size, as inside of a boundary that a penalty holds.
+        that are far smaller than others are solved by their own size, as inside of a boundary that a penalty holds; one that
+        is made leaves that to the caller.
     method : {'auto', 'bicgstab', 'cg', 'gmres', 'minres', 'idr', 'bicgstab2', 'cocg'}
         'cg', conjugate gradients, is for symmetric positive definite A and preconditioners, 'minres' for symmetric A, definite or not,
         and positive definite preconditioners, 'cocg' for complex ones that are their own transposes, the others for any. 'auto' takes 'cg' where A is symmetric with a positive diagonal and

@@ -61,6 +61,8 @@ def test_a_penalty_does_not_hide_the_rest():
         assert sb.solve(a, b, method="cg").converged
     with pytest.warns(sb.ConvergenceWarning, match="cg: .*the small ones are not solved"):
         assert sb.cg(a, b, rtol=1e-8)[1] == 0
+    single = sb.solve(a.astype(np.float32), b.astype(np.float32), rtol=1e-6)
+    assert single.converged and abs(single.x - known).max() <= 51**2 / 2 * 1e-6 * 8 * 50
     bounded = sb.solve(a, b, guarantee="bound")
     assert bounded.proof.status == "proven" and abs(bounded.x - known).max() <= bounded.proof.bounds.max() <= 1e-3
 

@@ -259,9 +259,7 @@ private:
         std::erase_if(left_, [&](std::int64_t column) { return is_among(least_squares_, column); });
     }
 
-    static Candidate without_preconditioner() {
-        return {PreconditionerKind::none, Candidate::no_limit, GiveUp::when_stuck};
-    }
+    static Candidate without_preconditioner() { return {PreconditionerKind::none, Candidate::no_limit, GiveUp::when_stuck}; }
 
     /// What ended for want of iterations while more were allowed was given up by the schedule: nothing made it fall.
     SolveStatus status_of_all(const SolveResult& result, bool stopped) const {
@@ -347,11 +345,10 @@ private:
         constexpr double clearly = 16;
         std::erase_if(left_, [&](std::int64_t column) {
             const double aim = iterates_.tolerance(column), clear = clearly * aim;
-            if (is_at_limit_of_rounding(column, aim, inverse)) at_limit_.push_back(column);
-            if (is_among(at_limit_, column) && iterates_.rounding(column) > clear) return true;
-            if (!take_refined(column, clear, inverse)) return false;
-            at_limit_.push_back(column);
-            return true;
+            const bool is_limited = is_at_limit_of_rounding(column, aim, inverse);
+            const bool ends = (is_limited && iterates_.rounding(column) > clear) || take_refined(column, clear, inverse);
+            if ((is_limited || ends) && !is_among(at_limit_, column)) at_limit_.push_back(column);
+            return ends;
         });
     }
 
@@ -404,9 +401,11 @@ private:
 
     /// Empty unless nothing but rounding is in the way of the columns that have not converged.
     std::string limit_of_rounding() const {
-        if (at_limit_.empty() || !are_all_unsolved(at_limit_)) return "";
         double most = 0;
-        for (const std::int64_t column : at_limit_) most = std::max(most, report_.results[column].relative_residual);
+        for (const std::int64_t column : at_limit_)
+            if (report_.results[column].status != SolveStatus::converged)
+                most = std::max(most, report_.results[column].relative_residual);
+        if (!(most > 0) || !are_all_unsolved(at_limit_)) return "";
         const char* const precision = std::is_same_v<T, float> ? "single" : "double";
         return fmt::format(
             "to round x to {} precision changes b - A x by about {:.0e} ||b||, more than the tolerance allows, and this x is "
@@ -503,7 +502,7 @@ private:
     const SolveOptions& options_;
     SolveReport report_;
     std::vector<std::int64_t> left_;           ///< columns that have not converged
-    std::vector<std::int64_t> at_limit_;       ///< columns that nothing brings nearer than rounding x leaves them
+    std::vector<std::int64_t> at_limit_;       ///< columns that factors brought as near as rounding x leaves them
     std::vector<std::int64_t> refined_;        ///< of at_limit_ those whose x are what complete factors make of b
     std::vector<std::int64_t> least_squares_;  ///< columns that nothing solves, and their least squares
     bool is_stuck_ = false;                    ///< an attempt that may go on after a look

@@ -270,7 +270,7 @@ SolveReport solve_with_guarantee(const SpmvPlan<T>& a, std::span<const Unknown<T
         };
     SystemSolver<T> solver(a, of_solve);
     SolveReport report = solver.solve({unknowns.begin(), unknowns.end()});
-    if (!is_settled) solver.settle_small_rows(unknowns, report);
+    if (!is_settled && options.guarantee == Guarantee::bound) solver.settle_small_rows(unknowns, report);
     start = Clock::now();
     for (std::size_t j = 0; j < unknowns.size(); ++j)  // what has converged has not been ended
         if (report.results[j].status == SolveStatus::converged) ended[j] = false;
@@ -283,19 +283,15 @@ SolveReport solve_with_guarantee(const SpmvPlan<T>& a, std::span<const Unknown<T
         found = find_certificate(a, solver, options);
     if (found.certificate.is_proof()) report.obstacle = obstacle_of_nonsingular(std::move(report.obstacle));
     report.certificate_iterations = found.certificate.iterations;
-    const auto is_solved = [](const SolveResult& result) { return result.status == SolveStatus::converged; };
-    const bool were_solved = std::ranges::all_of(report.results, is_solved);
     for (std::size_t j = 0; j < unknowns.size(); ++j) {
         const bool is_ended = ended[j] && !is_settled;
         const GuaranteedColumn<T> guaranteed(a, solver, is_ended ? none : found, options, is_ended);
         add_proof(a, guaranteed, unknowns[j], report.results[j], report.proofs);
         if (report.obstacle.empty()) report.obstacle = obstacle_of(report.proofs[j], report.results[j]);
     }
-    const auto is_rounded = [&](const SolutionProof& proof) {
-        return options.guarantee == Guarantee::rounded && proof.status == ProofStatus::proven;
-    };
-    const bool may_hide_rows = were_solved && !std::ranges::all_of(report.proofs, is_rounded);
-    if (!is_settled && !may_hide_rows && std::ranges::all_of(report.results, is_solved)) report.obstacle.clear();
+    const auto is_solved = [](const SolveResult& result) { return result.status == SolveStatus::converged; };
+    const bool may_solve = options.guarantee == Guarantee::rounded && !is_settled;
+    if (may_solve && std::ranges::all_of(report.results, is_solved)) report.obstacle.clear();
     report.guarantee_seconds = seconds_at_sight + seconds_since(start);
     return report;
 }

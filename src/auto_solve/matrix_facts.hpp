@@ -35,10 +35,14 @@ struct MatrixFacts : RowFacts {
     /// Whether the entries of A may add up to zero in all: so they do where those of every column do.
     bool may_add_up_to_zero() const { return (positive_sums > 0) == (negative_sums > 0); }
 
-    /// Constants, for the most part, though the diagonal is positive: as where Helmholtz's equation has waves, which coarse
-    /// levels correct the wrong way and incomplete factors rarely serve (Ernst and Gander, Why it is difficult to solve
-    /// Helmholtz problems with classical iterative methods, 2012).
-    bool turns_constants_round() const { return positive_diagonal && 2 * negative_sums > rows; }
+    /// Whether an A that is its own transpose is indefinite though its diagonal is positive, since most of its rows turn
+    /// constants round: as where Helmholtz's equation has waves, which coarse levels correct the wrong way and incomplete
+    /// factors rarely serve (Ernst and Gander, Why it is difficult to solve Helmholtz problems with classical iterative
+    /// methods, 2012). Where D A D of a definite A has negative sums it has positive ones as well.
+    bool turns_constants_round() const {
+        const bool is_own_transpose = is_symmetric || is_nearly_symmetric || is_complex_symmetric;
+        return is_own_transpose && positive_diagonal && 2 * negative_sums > rows && negative_sums > 4 * positive_sums;
+    }
 
     /// Whether multigrid by aggregation of strong neighbours has a chance: discretised elliptic operators, graphs, weak
     /// couplings; nine of ten rows balanced, the diagonal of one sign, no waves.

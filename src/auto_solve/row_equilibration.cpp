@@ -2,10 +2,10 @@
 
 #include "auto_solve/row_scaling.hpp"
 #include "auto_solve/scaled_residual.hpp"
+#include "auto_solve/system_solver.hpp"
 #include "auto_solve/vector_copy.hpp"
 #include "solver/csr_matrix.hpp"
 #include "solver/cuda/memory.hpp"
-#include "solver/dense_matrix.hpp"
 #include "solver/error.hpp"
 #include "solver/numeric/rounding.hpp"
 #include "solver/reduce.hpp"
@@ -30,19 +30,19 @@ namespace {
 template <class T>
 struct Column {
     std::int64_t number;
-    std::vector<T> b, x;
-    double tolerance;       ///< of ||b - A x|| / ||b||
-    double share = 0;       ///< ||S (b - A x)|| / ||S b|| of what is the solution so far
-    bool is_taken = false;  ///< x, for that
+    std::vector<T> b, x, x_low;  ///< x_low empty where none is wanted
+    double tolerance;            ///< of ||b - A x|| / ||b||
+    double share = 0;            ///< ||S (b - A x)|| / ||S b|| of what is the solution so far
+    bool is_taken = false;       ///< x, for that
 
     bool is_unsolved() const { return share > unsolved_share(tolerance); }
 };
 
-/// What both tolerances come to.
+/// What both tolerances come to, infinite for b = 0.
 template <class T>
 double relative_tolerance(const KrylovOptions& options, std::span<const T> b) {
-    const double size = options.absolute_tolerance > 0 ? norm2(b, Accuracy::exact) : 0;
-    return size > 0 ? std::max(options.tolerance, options.absolute_tolerance / size) : options.tolerance;
+    if (!(options.absolute_tolerance > 0)) return options.tolerance;
+    return std::max(options.tolerance, options.absolute_tolerance / static_cast<double>(norm2(b, Accuracy::exact)));
 }
 
 /// That have converged and may have unsolved rows.
@@ -57,22 +57,21 @@ std::vector<Column<T>> doubtful_columns(const SpmvPlan<T>& a, double spread, std
         // be one below all numbers.
         const double residual = std::max(result.relative_residual, smallest_subnormal<double>);
         if (result.status != SolveStatus::converged || !(2 * spread * residual > unsolved_share(options.tolerance))) continue;
-        if (!unknown.x_low.empty()) continue;
-        std::vector<T> b = fetched(unknown.b, a.device(), unknown.on_device);
+        const auto copy = [&](std::span<const T> v) { return fetched(v, a.device(), unknown.on_device); };
+        std::vector<T> b = copy(unknown.b);
         const double tolerance = relative_tolerance<T>(options, b);
-        found.push_back({static_cast<std::int64_t>(j), std::move(b),
-                         fetched(std::span<const T>(unknown.x), a.device(), unknown.on_device), tolerance});
+        found.push_back({static_cast<std::int64_t>(j), std::move(b), copy(unknown.x), copy(unknown.x_low), tolerance});
     }
     return found;
 }
 
 template <class T>
-void write(std::span<const T> x, const Unknown<T>& unknown, const Device& device) {
-    if (unknown.on_device)
-        cuda::detail::copy_to_device(device.index(), unknown.x.data(), x.data(), static_cast<std::int64_t>(x.size_bytes()),
+void write(std::span<const T> from, std::span<T> to, bool on_device, const Device& device) {
+    if (on_device)
+        cuda::detail::copy_to_device(device.index(), to.data(), from.data(), static_cast<std::int64_t>(from.size_bytes()),
                                      nullptr);
     else
-        std::ranges::copy(x, unknown.x.begin());
+        std::ranges::copy(from, to.begin());
 }
 
 /// What comes after the iterations of before.
@@ -94,7 +93,7 @@ class EquilibratedSystem {
 public:
     EquilibratedSystem(const SpmvPlan<T>& a, const SolveOptions& options, std::vector<Column<T>> columns, SolveReport& report)
         : a_(a), options_(options), rows_(largest_of_rows(a.matrix())), columns_(std::move(columns)), report_(report) {
-        for (Column<T>& column : columns_) column.share = share_of_rows<T>(a, rows_, column.b, column.x);
+        for (Column<T>& column : columns_) column.share = share_of_rows<T>(a, rows_, column.b, column.x, column.x_low);
         std::erase_if(columns_, [](const Column<T>& column) { return !column.is_unsolved(); });
     }
 
@@ -109,8 +108,12 @@ public:
                 if (!columns_[k].is_taken) open.push_back(k);
             if (!open.empty()) solve_some(plan, open, is_tight);
         }
-        for (const Column<T>& column : columns_)
-            if (column.is_taken) write<T>(column.x, unknowns[column.number], a_.device());
+        for (const Column<T>& column : columns_) {
+            if (!column.is_taken) continue;
+            const Unknown<T>& unknown = unknowns[column.number];
+            write<T>(column.x, unknown.x, unknown.on_device, a_.device());
+            write<T>(column.x_low, unknown.x_low, unknown.on_device, a_.device());
+        }
     }
 
     /// 0 where all are solved.
@@ -130,28 +133,30 @@ private:
         options.iteration.absolute_tolerance = 0;
         options.iteration.tolerance = std::numeric_limits<double>::max();
         std::int64_t used = 0;
-        DenseMatrix<T> b{a_.rows(), std::ssize(open), {}}, x = b;
+        std::vector<Column<T>> trials;
         for (const std::size_t k : open) {
             const Column<T>& column = columns_[k];
             used = std::max(used, report_.results[column.number].iterations);
-            const std::vector<T> scaled = rows_.template scaled<T>(column.b);
-            b.values.insert(b.values.end(), scaled.begin(), scaled.end());
-            x.values.insert(x.values.end(), column.x.begin(), column.x.end());
+            trials.push_back(column);
+            trials.back().b = rows_.template scaled<T>(column.b);
             double tolerance = column.tolerance;
             if (is_tight)
                 tolerance = std::min(tolerance, std::max(tolerance * rows_.share_of_tolerance(column.b), least_tolerance));
             options.iteration.tolerance = std::min(options.iteration.tolerance, tolerance);
         }
-        const bool are_numbers = std::ranges::all_of(b.values, is_finite<T>);
+        const bool are_numbers =
+            std::ranges::all_of(trials, [](const Column<T>& trial) { return std::ranges::all_of(trial.b, is_finite<T>); });
         if (!are_numbers || is_stopped_ || used >= options_.iteration.max_iterations) return;
         options.iteration.max_iterations -= used;
         if (options.iteration.callback)
             options.iteration.callback = [&](const Iteration& step) { return step.number == 0 || ask_caller(open, step); };
-        SolveReport found = solver::solve<T>(plan, b, x, nullptr, options);
+        std::vector<Unknown<T>> unknowns;
+        for (Column<T>& trial : trials) unknowns.push_back({trial.b, trial.x, trial.x_low});
+        SolveReport found = SystemSolver<T>(plan, options).solve(unknowns);
         for (std::size_t k = 0; k < open.size(); ++k) {
             Column<T>& column = columns_[open[k]];
             add(report_.results[column.number], found.results[k], column.number);
-            look_at(x.column(static_cast<std::int64_t>(k)), column);
+            look_at(trials[k], column);
         }
         for (Attempt& attempt : found.attempts) {
             for (std::int64_t& column : attempt.columns) column = columns_[open[column]].number;
@@ -170,11 +175,12 @@ private:
     }
 
     /// x goes on from there, or is it.
-    void look_at(std::span<T> x, Column<T>& column) {
-        const double share = share_of_rows<T>(a_, rows_, column.b, x);
+    void look_at(Column<T>& trial, Column<T>& column) {
+        const double share = share_of_rows<T>(a_, rows_, column.b, trial.x, trial.x_low);
         if (!(share < column.share)) return;
-        const ScaledResidual<T> residual(a_, {column.b, x, {}, false});
-        column.x.assign(x.begin(), x.end());
+        column.x = std::move(trial.x);
+        column.x_low = std::move(trial.x_low);
+        const ScaledResidual<T> residual(a_, {column.b, column.x, column.x_low});
         if (!residual.meets_tolerance(options_.iteration)) return;
         SolveResult& result = report_.results[column.number];
         result.relative_residual = result.recursive_residual = residual.relative();

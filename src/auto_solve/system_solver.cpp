@@ -157,14 +157,15 @@ SolveReport SystemSolver<T>::solve_compatible_parts(std::vector<Unknown<T>> unkn
 
 template <class T>
 void SystemSolver<T>::settle_small_rows(std::span<const Unknown<T>> unknowns, SolveReport& report) const {
-    const bool is_known = facts_ && facts_->rows > 0;
-    const RowFacts facts = is_known ? RowFacts(*facts_) : row_facts_of(a_);
+    const RowFacts facts = facts_ ? RowFacts(*facts_) : row_facts_of(a_);
     solver::settle_small_rows<T>(a_, facts, unknowns, options_, report);
 }
 
 template <class T>
 const MatrixFacts& SystemSolver<T>::facts() {
-    if (!facts_) facts_ = options_.preconditioner && options_.method ? MatrixFacts{} : facts_of(a_);
+    static const MatrixFacts none;
+    if (options_.preconditioner && options_.method) return none;
+    if (!facts_) facts_ = facts_of(a_);
     return *facts_;
 }
 

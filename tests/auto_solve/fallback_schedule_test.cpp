@@ -94,6 +94,7 @@ TEST(FallbackSchedule, TakesCompleteFactorsOfWavesForCheapUpToTenTimesAsManyOper
         Case waves{predicted(rows, 1e5, flops_an_entry * entries)};
         ScheduleFacts facts = waves.facts(rows);
         facts.matrix.negative_sums = negative_sums;
+        facts.matrix.is_complex_symmetric = true;
         EXPECT_EQ(FallbackSchedule(facts).next({})->preconditioner, first) << negative_sums << ' ' << flops_an_entry;
     }
 }

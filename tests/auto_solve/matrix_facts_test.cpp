@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -193,21 +194,52 @@ TEST(MatrixFacts, SuitMultigridWhereTheDiagonalCarriesNineRowsOfTen) {
     EXPECT_FALSE(suits(100, -1));
 }
 
-// Promise: solve.hpp, "Without, a schedule of attempts"
+/// A cycle of 100 points, of which `turned` have negative sums; the others have positive ones.
+MatrixFacts facts_of_a_cycle(std::int32_t turned, double sum, double upper = -1) {
+    Entries entries;
+    for (std::int32_t i = 0; i < 100; ++i) {
+        entries.push_back({i, i, i < turned ? 2 + sum : 3.0});
+        entries.push_back({i, (i + 1) % 100, upper});
+        entries.push_back({(i + 1) % 100, i, -1});
+    }
+    return facts(100, entries);
+}
+
+// Promise: solve.hpp, "An A that is its own transpose has waves where"
 TEST(MatrixFacts, SuitMultigridUnlessMostRowsTurnConstantsRound) {
-    const auto suits = [](std::int32_t turned, double sum) {
-        Entries entries;
-        for (std::int32_t i = 0; i < 100; ++i) {
-            entries.push_back({i, i, 1.0});
-            entries.push_back({i, (i + 1) % 100, i < turned ? sum - 1 : 1.0});
-        }
-        return facts(100, entries).suits_multigrid();
-    };
-    EXPECT_TRUE(suits(50, -0.01));
-    EXPECT_FALSE(suits(51, -0.01));
-    EXPECT_TRUE(suits(100, -0x1p-10)) << "but for little";
+    EXPECT_TRUE(facts_of_a_cycle(80, -0.01).suits_multigrid()) << "20 rows add up to more than nothing";
+    EXPECT_FALSE(facts_of_a_cycle(81, -0.01).suits_multigrid());
+    EXPECT_TRUE(facts_of_a_cycle(100, -0x1p-10).suits_multigrid()) << "but for little";
+    EXPECT_TRUE(facts_of_a_cycle(100, -0.01, -1.01).suits_multigrid()) << "may be D^-1 A D of a definite matrix";
+    for (const std::int32_t zeros : {49, 50}) {
+        Entries entries;  // pairs of points
+        for (std::int32_t i = 0; i < 100; i += 2)
+            for (const auto& [row, column] : {std::pair{i, i + 1}, {i + 1, i}}) {
+                entries.push_back({row, row, row < zeros ? 1 : 0.5});
+                entries.push_back({row, column, -1});
+            }
+        EXPECT_EQ(facts(100, entries).suits_multigrid(), zeros == 50) << "half of all rows";
+    }
     const auto waves = matrices::find_generator("helmholtz_20").value().make_complex();
     EXPECT_FALSE(facts(real_form(waves.view())).suits_multigrid());
+}
+
+/// D^-1 L D, L a Laplace operator with boundary and D growing exponentially: drift and diffusion. Nearly all rows have negative
+/// sums, and D L D of rough D has them in half of its rows.
+TEST(MatrixFacts, SuitMultigridWhereADefiniteMatrixIsScaled) {
+    const CsrMatrix<double> l = matrices::find_generator("poisson3d_12").value().make();
+    for (const bool is_congruent : {false, true}) {
+        CsrMatrix<double> a = l;
+        const auto size = [&](std::int64_t i) {
+            return is_congruent ? std::ldexp(1.0, static_cast<int>(i * 7 % 3)) : std::exp(0.6 * static_cast<double>(i % 12));
+        };
+        for (std::int64_t i = 0; i < a.rows; ++i)
+            for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+                a.values[k] *= (is_congruent ? size(i) : 1 / size(i)) * size(a.column_indices[k]);
+        const MatrixFacts found = facts(a);
+        EXPECT_GT(found.negative_sums, 0);
+        EXPECT_FALSE(found.turns_constants_round());
+    }
 }
 
 TEST(MatrixFacts, SeesWhatIsNotFinite) {

@@ -109,6 +109,26 @@ TEST(Obstacle, SaysWhereRoundingXBarelyMissesTheTolerance) {
     EXPECT_THAT(solved.report.obstacle, HasSubstr("to round x to double precision changes b - A x by about"));
 }
 
+/// Complete factors leave a little more than the tolerance of what others then solve.
+TEST(Obstacle, IsEmptyWhereSomethingElseSolvesWhatFactorsBarelyMissed) {
+    int solved_by_others = 0;
+    for (unsigned seed = 0; seed < 20; ++seed) {
+        const CsrMatrix<double> a = smoother(60, 1e8);
+        const std::vector<double> b = testing::random_vector<double>(60, seed);
+        SolveOptions options;
+        options.iteration.tolerance = 1e-15;
+        const double least = solve_by(a, b, options).report.result().relative_residual;
+        for (const double share : {0.97, 0.9, 0.7, 0.5}) {
+            options.iteration.tolerance = share * least;
+            const SolveReport report = solve_by(a, b, options).report;
+            if (report.result().status != SolveStatus::converged) continue;
+            EXPECT_EQ(report.obstacle, "");
+            ++solved_by_others;
+        }
+    }
+    EXPECT_GT(solved_by_others, 0);
+}
+
 TEST(Obstacle, IsNoLimitOfRoundingWhereSomethingElseIsInTheWayOfAnotherColumn) {
     const CsrMatrix<double> a = smoother(40, 1e10);
     DenseMatrix<double> b{40, 2, std::vector<double>(80, std::numeric_limits<double>::quiet_NaN())},

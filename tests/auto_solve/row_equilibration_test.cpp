@@ -121,6 +121,52 @@ TEST(RowEquilibration, IsForEveryTolerance) {
     EXPECT_LE(share_by_diagonal(in_floats, b, solved.x), 2e-5);
 }
 
+/// Rows of one size leave no more than twice the tolerance, whatever that is.
+TEST(RowEquilibration, IsNotForRowsOfOneSize) {
+    const CsrMatrix<double> a = penalty_problem(20, 0).a;
+    const std::vector<double> b(400, 1);
+    SolveOptions automatic, by_name;
+    by_name.method = KrylovMethod::cg;
+    for (SolveOptions options : {automatic, by_name})
+        for (const auto& [relative, absolute] :
+             {std::pair{0.2, 0.0}, {0.3, 0.0}, {0.5, 0.0}, {0.99, 0.0}, {1e-10, 10.0}, {1e-10, 1e3}, {2.0, 0.0}}) {
+            SCOPED_TRACE(::testing::Message() << relative << ' ' << absolute);
+            options.iteration.tolerance = relative;
+            options.iteration.absolute_tolerance = absolute;
+            for (const Guarantee guarantee : {Guarantee::none, Guarantee::bound}) {
+                options.guarantee = guarantee;
+                const auto solved = solve_by(a, b, options);
+                EXPECT_EQ(solved.report.result().status, SolveStatus::converged);
+                EXPECT_EQ(solved.report.obstacle, "");
+                EXPECT_LE(solved.report.attempts.size(), 1u);
+            }
+        }
+    SolveOptions absolute;
+    absolute.iteration.absolute_tolerance = 1e4;
+    std::vector<double> x(400, 1);
+    for (const double size : {0.0, 1e-320}) {
+        const SolveReport report =
+            solve<double>(SpmvPlan<double>(a, Device::cpu(1)), std::vector<double>(400, size), x, {}, absolute);
+        EXPECT_EQ(report.result().status, SolveStatus::converged);
+        EXPECT_EQ(report.obstacle, "");
+    }
+}
+
+/// x + x_low, in single precision.
+TEST(RowEquilibration, SolvesForPairs) {
+    const Penalty p = penalty_problem(50, 0x1p40);
+    const auto a = convert<float>(p.a.view());
+    const std::vector<float> b(p.b.begin(), p.b.end());
+    std::vector<float> x(b.size()), x_low(b.size());
+    const SolveReport report = solve<float>(SpmvPlan<float>(a, Device::cpu(1)), b, x, x_low);
+    EXPECT_EQ(report.result().status, SolveStatus::converged);
+    EXPECT_EQ(report.obstacle, "");
+    double largest = 0;
+    for (std::size_t i = 0; i < x.size(); ++i)
+        largest = std::max(largest, std::abs(static_cast<double>(x[i]) + static_cast<double>(x_low[i]) - p.known[i]));
+    EXPECT_LE(largest, error_bound(50, p.known));
+}
+
 /// Where something is to be proven a small bound is what is asked for.
 TEST(RowEquilibration, ComesBeforeProofs) {
     constexpr std::int32_t m = 50;
@@ -134,6 +180,7 @@ TEST(RowEquilibration, ComesBeforeProofs) {
     options.preconditioner = PreconditionerKind::jacobi;
     const auto by_name = solve_by(p.a, p.b, options);
     EXPECT_EQ(by_name.report.proof().status, ProofStatus::proven);
+    EXPECT_EQ(by_name.report.attempts.size(), 1u);
     EXPECT_THAT(by_name.report.obstacle, ::testing::HasSubstr("the small ones are not solved"));
     options.guarantee = Guarantee::rounded;
     const auto rounded = solve_by(p.a, p.b, options);
