@@ -139,7 +139,7 @@ def _solved(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str, Any
     else:
         result = _run_matrix(method, explicit, b, x0, M, options, how)
     if result.converged and result.obstacle:
-        to_caller = 6 if "complex" in options else 4  # which came by _solved_on_parts
+        to_caller = 6 if options["complex"] else 4  # by way of _solved_on_parts
         warnings.warn(ConvergenceWarning(f"{method}: {result}", result), stacklevel=to_caller)
     return _pair(result, _info(result))
 
