@@ -71,8 +71,7 @@ struct SolveReport {
     std::vector<SolveResult> results;
     std::vector<Attempt> attempts;
     CostProfile profile = CostProfile::processor;  ///< that the automatic choice followed
-    std::string obstacle;  ///< what is known to stand in the way, in one sentence, where not all was solved, far smaller rows
-                           ///< of A among it
+    std::string obstacle;  ///< what is known to stand in the way, in one sentence, where not all, or not all rows, was solved
     std::vector<SolutionProof> proofs = {};   ///< one for each right-hand side, where a guarantee was asked for
     double guarantee_seconds = 0;             ///< what they took, all together
     std::int64_t certificate_iterations = 0;  ///< that the proof of A took, for all right-hand sides
