@@ -1,6 +1,7 @@
 #include "preconditioner.hpp"
 
 #include "block_factors.hpp"
+#include "compatible_part.hpp"
 #include "elements.hpp"
 #include "numbers.hpp"
 #include "place.hpp"
@@ -319,9 +320,20 @@ PetscErrorCode apply(PC pc, Vec r, Vec z) {
     }
     const Elements pr(r);
     const MutableElements pz(z);
-    const std::span<double> result = pz;
-    PetscCallCXX(application_of(pc)->made->apply(pr, result, settings().accuracy));
-    if (application_of(pc)->kind) PetscFunctionReturn(0);
+    PetscCallCXX(application_of(pc)->made->apply(pr, pz, settings().accuracy));
+    PetscFunctionReturn(0);
+}
+
+/// A guarantee is one of A^-1 r, r as it is.
+PetscErrorCode solve(PC pc, Vec r, Vec z) {
+    const WholeSolveOptions& options = application_of(pc)->solve;
+    Vec compatible = nullptr;
+    PetscFunctionBegin;
+    if (options.guarantee == solver::Guarantee::none) PetscCall(compatible_part_of(pc, r, options.tolerance, &compatible));
+    PetscCall(apply(pc, compatible ? compatible : r, z));
+    PetscCall(VecDestroy(&compatible));
+    const Elements pz(z);
+    const Span result = pz;
     bool is_solved = result.empty() || result[0] != std::numeric_limits<double>::infinity();
     PetscCall(on_all_ranks(reinterpret_cast<PetscObject>(pc), is_solved, &is_solved));
     pc->failedreason = is_solved ? PC_NOERROR : PC_SUBPC_ERROR;  // PETSc's methods then end with KSP_DIVERGED_PC_FAILED
@@ -338,7 +350,7 @@ PetscErrorCode apply_to_columns(PC pc, Mat r, Mat z) {
         Vec from, to;
         PetscCall(MatDenseGetColumnVecRead(r, j, &from));
         PetscCall(MatDenseGetColumnVecWrite(z, j, &to));
-        PetscCall(apply(pc, from, to));
+        PetscCall(pc->ops->apply(pc, from, to));
         if (pc->failedreason != PC_NOERROR) reason = pc->failedreason;
         PetscCall(MatDenseRestoreColumnVecWrite(z, j, &to));
         PetscCall(MatDenseRestoreColumnVecRead(r, j, &from));
@@ -465,7 +477,12 @@ PetscErrorCode create_jacobi(PC pc) {
     PetscFunctionReturn(0);
 }
 
-PetscErrorCode create_automatic(PC pc) { return create_with(pc, std::nullopt); }
+PetscErrorCode create_automatic(PC pc) {
+    PetscFunctionBegin;
+    PetscCall(create_with(pc, std::nullopt));
+    pc->ops->apply = solve;
+    PetscFunctionReturn(0);
+}
 
 }  // namespace
 

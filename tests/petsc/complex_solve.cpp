@@ -1,9 +1,9 @@
 // Solves a complex system with the options given and prints hashes of the bits, for run.sh to compare on several numbers of
 // ranks: -matrix NAME of the made matrices (matrices/), -phases makes a real one Hermitian, -near_null_space N tells it N
-// vectors (-misplaced: all on the first rank), -unassembled sets an entry at last, -columns solves two at once before, b = A
-// times ones, by KSP and PC as the options say. One line: iterations, reason, hash of the residual history, hash of x in the
-// global order. With -methods cg,bcgs,... a line for each. -compare none|bound|rounded: x is to have the bits of the library's
-// own solve of the whole matrix with that guarantee; exit status 1 where it has not.
+// vectors (-misplaced: all on the first rank), -null_space makes a real one singular, -unassembled sets an entry at last,
+// -columns solves two at once before, b = A times ones, by KSP and PC as the options say. One line: iterations, reason, hash of
+// the residual history, hash of x in the global order. With -methods cg,bcgs,... a line for each. -compare none|bound|rounded:
+// x is to have the bits of the library's own solve of the whole matrix with that guarantee; exit status 1 where it has not.
 #include "cases.hpp"
 #include "matrices/generators.hpp"
 #include "solver/complex.hpp"
@@ -12,6 +12,7 @@
 #include <petscksp.h>
 
 #include <bit>
+#include <cmath>
 #include <complex>
 #include <cstdint>
 #include <limits>
@@ -132,6 +133,57 @@ Matrix with_phases(const solver::CsrMatrix<double>& a) {
     return result;
 }
 
+/// Of D, which turns number k by k quarters.
+Complex quarters(std::int64_t k) {
+    constexpr Complex turns[] = {1, {0, 1}, -1, {0, -1}};
+    return turns[k % 4];
+}
+
+/// D^H L D, L the matrix with the diagonal that makes its rows add up to zero.
+Matrix with_null_space(const solver::CsrMatrix<double>& a) {
+    Matrix result{a.rows, a.columns, a.row_offsets, a.column_indices, {}};
+    for (std::int64_t row = 0; row < a.rows; ++row) {
+        double others = 0;
+        for (std::int64_t k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k)
+            if (a.column_indices[k] != row) others += a.values[k];
+        for (std::int64_t k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k) {
+            const std::int32_t column = a.column_indices[k];
+            result.values.push_back(std::conj(quarters(row)) * quarters(column) * (column == row ? -others : a.values[k]));
+        }
+    }
+    return result;
+}
+
+/// Of such a matrix: D^H e.
+PetscErrorCode set_null_space(Mat a) {
+    Vec v;
+    MatNullSpace space;
+    PetscInt begin, end, rows;
+    PetscFunctionBeginUser;
+    PetscCall(MatGetSize(a, &rows, nullptr));
+    PetscCall(MatCreateVecs(a, &v, nullptr));
+    PetscCall(VecGetOwnershipRange(v, &begin, &end));
+    for (PetscInt i = begin; i < end; ++i)
+        PetscCall(VecSetValue(v, i, std::conj(quarters(i)) / std::sqrt(static_cast<double>(rows)), INSERT_VALUES));
+    PetscCall(VecAssemblyBegin(v));
+    PetscCall(VecAssemblyEnd(v));
+    PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_FALSE, 1, &v, &space));
+    PetscCall(MatSetNullSpace(a, space));
+    PetscCall(MatNullSpaceDestroy(&space));
+    PetscCall(VecDestroy(&v));
+    PetscFunctionReturn(0);
+}
+
+/// The made matrix of that name, changed as the options say.
+Matrix made(const char* name) {
+    PetscBool phases = PETSC_FALSE, null_space = PETSC_FALSE;
+    PetscCallAbort(PETSC_COMM_WORLD, PetscOptionsGetBool(nullptr, nullptr, "-phases", &phases, nullptr));
+    PetscCallAbort(PETSC_COMM_WORLD, PetscOptionsGetBool(nullptr, nullptr, "-null_space", &null_space, nullptr));
+    const auto generator = solver::matrices::find_generator(name).value();
+    if (null_space) return with_null_space(generator.make());
+    return phases ? with_phases(generator.make()) : generator.make_complex();
+}
+
 /// Constants, then vectors with parts of both kinds.
 PetscErrorCode set_near_null_space(Mat a, PetscInt count) {
     std::vector<Vec> vectors;
@@ -192,7 +244,7 @@ PetscErrorCode solve_columns(Mat a) {
 /// What the options in force describe.
 PetscErrorCode run_case() {
     char name[64] = "wilson_4_4";
-    PetscBool phases = PETSC_FALSE, unassembled = PETSC_FALSE, columns = PETSC_FALSE;
+    PetscBool null_space = PETSC_FALSE, unassembled = PETSC_FALSE, columns = PETSC_FALSE;
     PetscInt vectors = 0;
     char* methods[64];
     PetscInt count = 64;
@@ -202,11 +254,11 @@ PetscErrorCode run_case() {
     PetscFunctionBeginUser;
     PetscCall(PetscOptionsGetString(nullptr, nullptr, "-matrix", name, sizeof name, nullptr));
     PetscCall(PetscOptionsGetStringArray(nullptr, nullptr, "-methods", methods, &count, &listed));
-    PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-phases", &phases, nullptr));
     PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-near_null_space", &vectors, nullptr));
-    const auto generator = solver::matrices::find_generator(name).value();
-    const Matrix all = phases ? with_phases(generator.make()) : generator.make_complex();
+    const Matrix all = made(name);
     PetscCall(spread(all, &a));
+    PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-null_space", &null_space, nullptr));
+    if (null_space) PetscCall(set_null_space(a));
     if (vectors > 0) PetscCall(set_near_null_space(a, vectors));
     PetscCall(MatCreateVecs(a, &ones, &b));
     PetscCall(VecSet(ones, 1));

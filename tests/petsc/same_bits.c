@@ -2,10 +2,12 @@
    of the plugin.
 
    mpirun -n 3 ./same_bits -case grid|advection|cube|cube27|file -n 20 -f matrix.petsc -ksp_type ... -pc_type ... [-seconds 3]
+       [-null_space]
 
    One line: iterations, reason, hash of the residual history, hash of x in the global order. With -methods cg,bcgs,... and
    -preconditioners none,jacobi,... one line for every pair. -seconds solves so many times more and prints what the setup and each
-   of them took. */
+   of them took. -null_space changes the diagonal so that rows add up to zero, and tells the matrix that constants are its null
+   space. */
 #include <petscksp.h>
 
 #include <stdint.h>
@@ -101,6 +103,23 @@ static PetscErrorCode load(const char *path, Mat *a) {
     PetscFunctionReturn(0);
 }
 
+static PetscErrorCode make_constants_its_null_space(Mat a) {
+    Vec          diagonal, sums;
+    MatNullSpace constants;
+    PetscFunctionBegin;
+    PetscCall(MatCreateVecs(a, &diagonal, &sums));
+    PetscCall(MatGetDiagonal(a, diagonal));
+    PetscCall(MatGetRowSum(a, sums));
+    PetscCall(VecAXPY(diagonal, -1, sums));
+    PetscCall(MatDiagonalSet(a, diagonal, INSERT_VALUES));
+    PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constants));
+    PetscCall(MatSetNullSpace(a, constants));
+    PetscCall(MatNullSpaceDestroy(&constants));
+    PetscCall(VecDestroy(&diagonal));
+    PetscCall(VecDestroy(&sums));
+    PetscFunctionReturn(0);
+}
+
 static PetscErrorCode print_bits(KSP ksp, Vec x) {
     Vec                all;
     VecScatter         to_zero;
@@ -178,7 +197,7 @@ static PetscErrorCode solve(Mat a, Vec b, const char *method, const char *precon
 static PetscErrorCode make_system(Mat *a, Vec *b) {
     char      kind[64] = "grid", path[PETSC_MAX_PATH_LEN] = "";
     PetscInt  n = 20, row, begin, end;
-    PetscBool is_file, is_advection, is_cube, is_cube27;
+    PetscBool is_file, is_advection, is_cube, is_cube27, has_null_space = PETSC_FALSE;
     Vec       x;
     PetscFunctionBegin;
     PetscCall(PetscOptionsGetString(NULL, NULL, "-case", kind, sizeof kind, NULL));
@@ -191,6 +210,8 @@ static PetscErrorCode make_system(Mat *a, Vec *b) {
     if (is_file) PetscCall(load(path, a));
     else if (is_cube || is_cube27) PetscCall(cube(n, is_cube27, a));
     else PetscCall(grid(n, is_advection ? 0.7 : 0, a));
+    PetscCall(PetscOptionsGetBool(NULL, NULL, "-null_space", &has_null_space, NULL));
+    if (has_null_space) PetscCall(make_constants_its_null_space(*a));
     PetscCall(MatCreateVecs(*a, &x, b));
     PetscCall(VecGetOwnershipRange(x, &begin, &end));
     for (row = begin; row < end; ++row) PetscCall(VecSetValue(x, row, 1 + 1.0 / (row + 1), INSERT_VALUES));
