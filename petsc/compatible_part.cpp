@@ -70,24 +70,26 @@ PetscErrorCode is_out_of_reach(Mat a, MatNullSpace space, bool* is_out) {
 
 }  // namespace
 
-PetscErrorCode compatible_part_of(PC pc, Vec r, double tolerance, Vec* part) {
+PetscErrorCode compatible_part_of(PC pc, Vec r, double tolerance, Vec* part, PetscReal* left_out) {
     constexpr double harmless = 0x1p-10;  // beside the tolerance
     MatNullSpace space;
-    PetscReal share;
     bool is_taken_out;
     PetscFunctionBegin;
     *part = nullptr;
+    *left_out = 0;
     PetscCall(named_space_of(pc, &space));
     if (!space) PetscFunctionReturn(0);
     PetscCall(VecDuplicate(r, part));
     PetscCall(VecCopy(r, *part));
-    PetscCall(take_out(space, *part, &share));
-    is_taken_out = share > harmless * tolerance;
+    PetscCall(take_out(space, *part, left_out));
+    is_taken_out = *left_out > harmless * tolerance;
     if (is_taken_out) PetscCall(is_out_of_reach(pc->pmat, space, &is_taken_out));
-    if (is_taken_out)
+    if (is_taken_out) {
         PetscCall(MatNullSpaceRemove(space, *part));  // again: rounding of what went may be more than what is left
-    else
-        PetscCall(VecDestroy(part));
+        PetscFunctionReturn(0);
+    }
+    PetscCall(VecDestroy(part));
+    *left_out = 0;
     PetscFunctionReturn(0);
 }
 

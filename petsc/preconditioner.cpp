@@ -40,7 +40,8 @@ struct Application {
     PetscInt block_size = 0;         ///< of factors: so many successive rows are one block; 0: as the matrix says
     PetscInt gathered_rows = 10000;  ///< of multigrid: levels of at most so many rows are kept by every rank
     WholeSolveOptions solve = {};    ///< of samebits_auto
-    Made made = {};
+    Made made = {};                  ///< of samebits_auto a WholeSolve
+    PetscReal left_out = 0;          ///< of samebits_auto: what ||r|| has lost, relatively, in the last application
     std::unique_ptr<solver::cuda::DevicePreconditioner<double>> there = {};  ///< where vectors have lain on a device
 
     void forget() {
@@ -60,6 +61,10 @@ bool has_factors(std::optional<PreconditionerKind> kind) {
 }
 
 Application* application_of(PC pc) { return static_cast<Application*>(pc->data); }
+
+const Outcome& last_outcome(const Application& application) {
+    return static_cast<const WholeSolve&>(*application.made).outcome();
+}
 
 /// By the block size that the matrix was given; 0, for it to be looked for, where there is none.
 PetscErrorCode unknowns_per_node_of(Mat a, int* unknowns) {
@@ -324,19 +329,30 @@ PetscErrorCode apply(PC pc, Vec r, Vec z) {
     PetscFunctionReturn(0);
 }
 
+/// To those who ask by -info or -pc_view, and where programs want errors, in one.
+PetscErrorCode tell_outcome(PC pc) {
+    const Outcome& outcome = last_outcome(*application_of(pc));
+    bool is_solved = outcome.is_solved;
+    PetscFunctionBegin;
+    PetscCall(PetscInfo(pc, "samebits_auto: %s\n", outcome.words.c_str()));
+    PetscCall(on_all_ranks(reinterpret_cast<PetscObject>(pc), is_solved, &is_solved));
+    PetscCheck(is_solved || !pc->erroriffailure, PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_NOT_CONVERGED,
+               "samebits_auto: %s", outcome.words.c_str());
+    pc->failedreason = is_solved ? PC_NOERROR : PC_SUBPC_ERROR;  // PETSc's methods then end with KSP_DIVERGED_PC_FAILED
+    PetscFunctionReturn(0);
+}
+
 /// A guarantee is one of A^-1 r, r as it is.
 PetscErrorCode solve(PC pc, Vec r, Vec z) {
-    const WholeSolveOptions& options = application_of(pc)->solve;
+    Application& application = *application_of(pc);
     Vec compatible = nullptr;
     PetscFunctionBegin;
-    if (options.guarantee == solver::Guarantee::none) PetscCall(compatible_part_of(pc, r, options.tolerance, &compatible));
+    application.left_out = 0;
+    if (application.solve.guarantee == solver::Guarantee::none)
+        PetscCall(compatible_part_of(pc, r, application.solve.tolerance, &compatible, &application.left_out));
     PetscCall(apply(pc, compatible ? compatible : r, z));
     PetscCall(VecDestroy(&compatible));
-    const Elements pz(z);
-    const Span result = pz;
-    bool is_solved = result.empty() || result[0] != std::numeric_limits<double>::infinity();
-    PetscCall(on_all_ranks(reinterpret_cast<PetscObject>(pc), is_solved, &is_solved));
-    pc->failedreason = is_solved ? PC_NOERROR : PC_SUBPC_ERROR;  // PETSc's methods then end with KSP_DIVERGED_PC_FAILED
+    PetscCall(tell_outcome(pc));
     PetscFunctionReturn(0);
 }
 
@@ -359,6 +375,22 @@ PetscErrorCode apply_to_columns(PC pc, Mat r, Mat z) {
     PetscFunctionReturn(0);
 }
 
+PetscErrorCode view_solve(const Application& application, PetscViewer viewer) {
+    const Outcome& outcome = last_outcome(application);
+    PetscFunctionBegin;
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  petscsolver: solves to %g ||r||, by a preconditioner of its own choice\n",
+                                     application.solve.tolerance));
+    if (application.solve.guarantee != solver::Guarantee::none)
+        PetscCall(PetscViewerASCIIPrintf(viewer, "  petscsolver: guarantee %s\n",
+                                         std::string(to_string(application.solve.guarantee)).c_str()));
+    if (!outcome.words.empty())
+        PetscCall(PetscViewerASCIIPrintf(viewer, "  petscsolver: the last application: %s\n", outcome.words.c_str()));
+    if (application.left_out > 0)
+        PetscCall(PetscViewerASCIIPrintf(viewer, "  petscsolver: without %.1e ||r|| in the null space, which A cannot reach\n",
+                                         static_cast<double>(application.left_out)));
+    PetscFunctionReturn(0);
+}
+
 PetscErrorCode view(PC pc, PetscViewer viewer) {
     PetscBool ascii;
     PetscFunctionBegin;
@@ -366,11 +398,7 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
     const Application& application = *application_of(pc);
     if (!ascii || !application.made) PetscFunctionReturn(0);
     if (!application.kind) {
-        PetscCall(PetscViewerASCIIPrintf(viewer, "  petscsolver: solves to %g ||r||, by a preconditioner of its own choice\n",
-                                         application.solve.tolerance));
-        if (application.solve.guarantee != solver::Guarantee::none)
-            PetscCall(PetscViewerASCIIPrintf(viewer, "  petscsolver: guarantee %s\n",
-                                             std::string(to_string(application.solve.guarantee)).c_str()));
+        PetscCall(view_solve(application, viewer));
         PetscFunctionReturn(0);
     }
     const auto entries = static_cast<long long>(application.made->factor_entries());

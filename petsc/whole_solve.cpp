@@ -2,15 +2,31 @@
 
 #include "numbers.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <span>
+#include <string>
 #include <utility>
 
 namespace petscsolver {
 namespace {
 
-class Solve final : public solver::Preconditioner<double> {
+/// The preconditioners that could be made, in their order.
+std::string tried(const solver::SolveReport& report) {
+    std::string kinds;
+    std::optional<solver::PreconditionerKind> last;
+    for (const solver::Attempt& attempt : report.attempts) {
+        if (!attempt.refusal.empty() || attempt.preconditioner == last) continue;
+        kinds += fmt::format("{}{}", last ? ", then " : "", to_string(attempt.preconditioner));
+        last = attempt.preconditioner;
+    }
+    return kinds;
+}
+
+class Solve final : public WholeSolve {
 public:
     Solve(solver::CsrMatrix<double> a, const WholeSolveOptions& options, const solver::Device& device)
         : a_(std::move(a)), plan_(a_.view(), device), options_(options) {}
@@ -18,20 +34,17 @@ public:
     void apply(std::span<const double> r, std::span<double> z, solver::Accuracy accuracy) const override {
         const solver::SolveOptions options = options_of_solve(options_, accuracy);
         std::ranges::fill(z, 0.0);
-        const solver::SolveReport report = solver::solve(plan_, r, z, {}, options);
-        if (!is_done(report)) std::ranges::fill(z, std::numeric_limits<double>::infinity());
+        outcome_ = outcome_of(solver::solve(plan_, r, z, {}, options), options_);
+        if (!outcome_.is_solved) std::ranges::fill(z, std::numeric_limits<double>::infinity());
     }
+
+    const Outcome& outcome() const override { return outcome_; }
 
 private:
-    bool is_done(const solver::SolveReport& report) const {
-        const bool is_proven =
-            options_.guarantee == solver::Guarantee::none || report.proof().status == solver::ProofStatus::proven;
-        return is_proven && report.result().status == solver::SolveStatus::converged;
-    }
-
     solver::CsrMatrix<double> a_;
     solver::SpmvPlan<double> plan_;
     WholeSolveOptions options_;
+    mutable Outcome outcome_;
 };
 
 }  // namespace
@@ -46,8 +59,20 @@ solver::SolveOptions options_of_solve(const WholeSolveOptions& given, solver::Ac
     return options;
 }
 
-std::unique_ptr<solver::Preconditioner<double>> make_solve(solver::CsrMatrix<double> a, const WholeSolveOptions& options,
-                                                           const solver::Device& device) {
+Outcome outcome_of(const solver::SolveReport& report, const WholeSolveOptions& options) {
+    const solver::SolveResult& result = report.result();
+    const bool is_proven = options.guarantee == solver::Guarantee::none || report.proof().status == solver::ProofStatus::proven;
+    Outcome outcome{is_proven && result.status == solver::SolveStatus::converged, {}};
+    outcome.words = fmt::format("{}, ||r - A z|| = {:.1e} ||r|| after {} iterations", to_string(result.status),
+                                result.relative_residual, result.iterations);
+    if (const std::string kinds = tried(report); !kinds.empty()) outcome.words += " with " + kinds;
+    if (!report.obstacle.empty()) outcome.words += "; " + report.obstacle;
+    if (!is_proven) outcome.words += "; nothing is proven: " + report.proof().reason;
+    return outcome;
+}
+
+std::unique_ptr<WholeSolve> make_solve(solver::CsrMatrix<double> a, const WholeSolveOptions& options,
+                                       const solver::Device& device) {
     return std::make_unique<Solve>(std::move(a), options, device);
 }
 

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace petscsolver {
 
@@ -21,9 +22,24 @@ struct WholeSolveOptions {
 
 solver::SolveOptions options_of_solve(const WholeSolveOptions& given, solver::Accuracy accuracy);
 
-/// z = A^-1 r to a tolerance, with what was asked for proven, or Inf: of a matrix on one rank, which is solved on the device.
-/// Of complex numbers it is the real form.
-std::unique_ptr<solver::Preconditioner<double>> make_solve(solver::CsrMatrix<double> a, const WholeSolveOptions& options,
-                                                           const solver::Device& device);
+/// What came of one.
+struct Outcome {
+    bool is_solved = false;
+    std::string words;  ///< how it ended, by what, and what stands in the way where it failed; empty before the first
+};
+
+/// What was asked for has to be proven, too.
+Outcome outcome_of(const solver::SolveReport& report, const WholeSolveOptions& options);
+
+/// z = A^-1 r to a tolerance, or Inf.
+class WholeSolve : public solver::Preconditioner<double> {
+public:
+    /// Of the last application.
+    virtual const Outcome& outcome() const = 0;
+};
+
+/// Of a matrix on one rank, which is solved on the device. Of complex numbers it is the real form.
+std::unique_ptr<WholeSolve> make_solve(solver::CsrMatrix<double> a, const WholeSolveOptions& options,
+                                       const solver::Device& device);
 
 }  // namespace petscsolver

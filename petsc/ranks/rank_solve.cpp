@@ -243,7 +243,7 @@ solver::FillPrediction fill_of_factors(FetchedRows& rows, const solver::preparat
         solver::preparation::estimate_fill(rows, [&](const auto& least) { return is_enough && is_enough(in_numbers(least)); }));
 }
 
-class RankSolve final : public Preconditioner {
+class RankSolve final : public WholeSolve {
 public:
     RankSolve(MPI_Comm comm, RankMatrix<double> a, const WholeSolveOptions& options)
         : ranks_(comm), a_(std::move(a)), options_(options) {
@@ -261,13 +261,15 @@ public:
         if (whole_) return apply_whole(r, z, accuracy);
         try {
             std::ranges::fill(z, 0.0);
-            if (status_of_solve(r, z, accuracy) != solver::SolveStatus::converged)
-                std::ranges::fill(z, std::numeric_limits<double>::infinity());
+            outcome_ = outcome_of(solved(r, z, accuracy), options_);
+            if (!outcome_.is_solved) std::ranges::fill(z, std::numeric_limits<double>::infinity());
         } catch (const NeedsWholeMatrix&) {
             take_whole();
             apply_whole(r, z, accuracy);
         }
     }
+
+    const Outcome& outcome() const override { return outcome_; }
 
 private:
     void take_whole() const {
@@ -279,11 +281,12 @@ private:
         const std::vector<double> all = ranks_.gathered(r);
         std::vector<double> all_z(all.size());
         whole_->apply(all, all_z, accuracy);
+        outcome_ = whole_->outcome();
         std::copy_n(all_z.begin() + a_.layout.begin(), z.size(), z.begin());
     }
 
     /// As SystemSolver::solve does.
-    solver::SolveStatus status_of_solve(Span r, std::span<double> z, solver::Accuracy accuracy) const {
+    solver::SolveReport solved(Span r, std::span<double> z, solver::Accuracy accuracy) const {
         const solver::SolveOptions options = options_of_solve(options_, accuracy);
         RankIterates iterates(system_->products(), {r, z}, options.iteration);
         solver::Attempts<double> attempts(iterates, options);
@@ -307,7 +310,7 @@ private:
                                                },
                                            .preparation = []() -> const solver::Preparation& { throw NeedsWholeMatrix(); }});
         attempts.run(*system_, schedule, method, options.iteration.max_iterations);
-        return attempts.report().results.front().status;
+        return attempts.report();
     }
 
     Ranks ranks_;
@@ -315,12 +318,13 @@ private:
     WholeSolveOptions options_;
     solver::MatrixFacts facts_;
     mutable std::optional<RankSystem> system_;
-    mutable std::unique_ptr<Preconditioner> whole_;
+    mutable std::unique_ptr<WholeSolve> whole_;
+    mutable Outcome outcome_;
 };
 
 }  // namespace
 
-std::unique_ptr<Preconditioner> make_rank_solve(MPI_Comm comm, RankMatrix<double> a, const WholeSolveOptions& options) {
+std::unique_ptr<WholeSolve> make_rank_solve(MPI_Comm comm, RankMatrix<double> a, const WholeSolveOptions& options) {
     return std::make_unique<RankSolve>(comm, std::move(a), options);
 }
 

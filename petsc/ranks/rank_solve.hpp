@@ -3,7 +3,6 @@
 /// The library's whole solve of a system that ranks share out.
 
 #include "ranks/rank_matrix.hpp"
-#include "solver/preconditioner.hpp"
 #include "whole_solve.hpp"
 
 #include <memory>
@@ -14,7 +13,6 @@ namespace petscsolver {
 /// this rank. What is made of Jacobi's preconditioner and of multigrid is shared out; where the schedule comes to another
 /// preconditioner, and where a guarantee is asked for, every rank takes the whole matrix and solves by itself, from then on.
 /// Collective.
-std::unique_ptr<solver::Preconditioner<double>> make_rank_solve(MPI_Comm comm, RankMatrix<double> a,
-                                                                const WholeSolveOptions& options);
+std::unique_ptr<WholeSolve> make_rank_solve(MPI_Comm comm, RankMatrix<double> a, const WholeSolveOptions& options);
 
 }  // namespace petscsolver

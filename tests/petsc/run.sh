@@ -114,6 +114,23 @@ preconditioners)
     with_plugin 1 "$SAME_BITS" $alone -pc_samebits_tolerance 1e-6 -ksp_view | grep "solves to 1e-06 ||r||"
     # shellcheck disable=SC2086
     with_plugin 1 "$SAME_BITS" $alone -pc_samebits_tolerance 1e-300 -ksp_converged_reason | grep "PC_FAILED"
+    # It says why: to who looks, and in the error that a program asks for.
+    for n in 1 2; do
+        # shellcheck disable=SC2086
+        with_plugin $n "$SAME_BITS" $alone -pc_samebits_tolerance 1e-300 -ksp_view -info :pc >"$folder/told"
+        grep "the last application: stagnated, .* with klu; to round x to double precision" "$folder/told"
+        grep -m 1 "^\[0\].*samebits_auto: stagnated, .* to round x" "$folder/told"
+        # shellcheck disable=SC2086
+        if with_plugin $n "$SAME_BITS" $alone -pc_samebits_tolerance 1e-300 -ksp_error_if_not_converged >"$folder/refused" 2>&1; then
+            echo "a tolerance of 1e-300 was met"
+            exit 1
+        fi
+        grep -m 1 "PETSC ERROR: samebits_auto: stagnated, .* to round x" "$folder/refused"
+        with_plugin $n "$SAME_BITS" -case cube -n 12 -ksp_type preonly -pc_type samebits_auto -ksp_view |
+            grep "the last application: converged, .* with jacobi"
+        with_plugin $n "$SAME_BITS" -null_space -ksp_type cg -pc_type samebits_auto -ksp_view |
+            grep "without .* in the null space, which A cannot reach"
+    done
     # A proven bound of what has not converged is no solution.
     # shellcheck disable=SC2086
     with_plugin 2 "$SAME_BITS" $alone -pc_samebits_tolerance 1e-300 -pc_samebits_guarantee bound -ksp_converged_reason |
