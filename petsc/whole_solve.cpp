@@ -1,6 +1,8 @@
 #include "whole_solve.hpp"
 
+#include "auto_solve/repeated_solve.hpp"
 #include "numbers.hpp"
+#include "settings.hpp"
 
 #include <fmt/format.h>
 
@@ -29,12 +31,15 @@ std::string tried(const solver::SolveReport& report) {
 class Solve final : public WholeSolve {
 public:
     Solve(solver::CsrMatrix<double> a, const WholeSolveOptions& options, const solver::Device& device)
-        : a_(std::move(a)), plan_(a_.view(), device), options_(options) {}
+        : a_(std::move(a)),
+          plan_(a_.view(), device),
+          options_(options),
+          solve_(plan_, options_of_solve(options, settings().accuracy)) {}
 
-    void apply(std::span<const double> r, std::span<double> z, solver::Accuracy accuracy) const override {
-        const solver::SolveOptions options = options_of_solve(options_, accuracy);
+    /// In the accuracy of the settings, which all of the plugin has.
+    void apply(std::span<const double> r, std::span<double> z, solver::Accuracy) const override {
         std::ranges::fill(z, 0.0);
-        outcome_ = outcome_of(solver::solve(plan_, r, z, {}, options), options_);
+        outcome_ = outcome_of(solve_.solve(r, z), options_);
         if (!outcome_.is_solved) std::ranges::fill(z, std::numeric_limits<double>::infinity());
     }
 
@@ -44,6 +49,7 @@ private:
     solver::CsrMatrix<double> a_;
     solver::SpmvPlan<double> plan_;
     WholeSolveOptions options_;
+    mutable solver::RepeatedSolve solve_;
     mutable Outcome outcome_;
 };
 

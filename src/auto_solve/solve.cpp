@@ -2,6 +2,7 @@
 
 #include "auto_solve/guaranteed.hpp"
 #include "auto_solve/pair_as_double.hpp"
+#include "auto_solve/repeated_solve.hpp"
 #include "auto_solve/system_solver.hpp"
 #include "auto_solve/vectors_on_device.hpp"
 #include "core/floating_point_guard.hpp"
@@ -22,9 +23,9 @@ namespace solver {
 namespace {
 
 template <class T>
-SolveReport solve_unknowns(const SpmvPlan<T>& a, std::vector<Unknown<T>>& unknowns, const SolveOptions& options) {
+SolveReport solve_unknowns(const SpmvPlan<T>& a, std::vector<Unknown<T>>& unknowns, const SolveOptions& options,
+                           SystemSolver<T>& solver) {
     if (options.guarantee != Guarantee::none) return solve_with_guarantee<T>(a, unknowns, options);
-    SystemSolver<T> solver(a, options);
     SolveReport report;
     if (suit_device<T>(a, unknowns)) {
         const VectorsOnDevice<T> there(a.device(), unknowns);
@@ -47,11 +48,12 @@ std::string with_rows_explained(std::string message) {
 }
 
 template <class T>
-SolveReport solve_checked(const SpmvPlan<T>& a, std::vector<Unknown<T>> unknowns, const SolveOptions& options) {
+SolveReport solve_checked(const SpmvPlan<T>& a, std::vector<Unknown<T>> unknowns, const SolveOptions& options,
+                          SystemSolver<T>& solver) {
     const cpu::FloatingPointGuard guard;
-    if (!options.iteration.complex_scalars) return solve_unknowns(a, unknowns, options);
+    if (!options.iteration.complex_scalars) return solve_unknowns(a, unknowns, options, solver);
     try {
-        SolveReport report = solve_unknowns(a, unknowns, options);
+        SolveReport report = solve_unknowns(a, unknowns, options, solver);
         report.obstacle = with_rows_explained(std::move(report.obstacle));
         for (Attempt& attempt : report.attempts) attempt.refusal = with_rows_explained(std::move(attempt.refusal));
         for (SolutionProof& proof : report.proofs) proof.reason = with_rows_explained(std::move(proof.reason));
@@ -61,6 +63,12 @@ SolveReport solve_checked(const SpmvPlan<T>& a, std::vector<Unknown<T>> unknowns
         if (kind != typeid(InvalidArgument) && kind != typeid(UnusableRow)) throw;
         throw InvalidArgument(with_rows_explained(error.what()));
     }
+}
+
+template <class T>
+SolveReport solve_checked(const SpmvPlan<T>& a, std::vector<Unknown<T>> unknowns, const SolveOptions& options) {
+    SystemSolver<T> solver(a, options);
+    return solve_checked<T>(a, std::move(unknowns), options, solver);
 }
 
 constexpr Name<CostProfile> cost_profile_names[] = {
@@ -85,6 +93,10 @@ template <class T>
 SolveReport solve(const SpmvPlan<T>& a, const DenseMatrix<T>& b, DenseMatrix<T>& x, DenseMatrix<T>* x_low,
                   const SolveOptions& options) {
     return solve_checked<T>(a, checked_unknowns(a, b, x, x_low, options.iteration), options);
+}
+
+SolveReport RepeatedSolve::solve(std::span<const double> b, std::span<double> x) {
+    return solve_checked<double>(a_, {checked_unknown(a_, b, x, {}, options_.iteration)}, options_, solver_);
 }
 
 template <class T>

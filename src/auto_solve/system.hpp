@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <future>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -33,10 +34,11 @@ public:
     static constexpr bool is_mixed = !std::is_same_v<T, V>;
 
     /// `preparation`, of A, is made here where it is needed and not yet there. Where empty rows stand aside, which are empty
-    /// columns, too, preconditioners are made of A with ones on the diagonal there.
+    /// columns, too, preconditioners are made of A with ones on the diagonal there. What `keeps` has of them all that were
+    /// made.
     System(const SpmvPlan<T>& a, std::optional<Preparation>& preparation, const SolveOptions& options,
-           bool empty_rows_stand_aside)
-        : a_(a), preparation_(preparation), options_(options) {
+           bool empty_rows_stand_aside, bool keeps = false)
+        : a_(a), preparation_(preparation), options_(options), keeps_(keeps) {
         if (empty_rows_stand_aside) filled_ = with_ones_in_empty_rows(a.matrix());
         if constexpr (is_mixed) {
             if (a.dense() != nullptr) {
@@ -63,23 +65,12 @@ public:
 
     void precondition(PreconditionerKind kind) {
         if (m_ && kind == kind_) return;
-        m_.reset();
+        m_ = nullptr;
         kind_ = kind;
-        const Accuracy accuracy = options_.iteration.accuracy;
-        PreconditionerOptions factors = options_.factors;
-        factors.complex_numbers = options_.iteration.complex_scalars;
-        const bool diagonal_suffices = kind == PreconditionerKind::none || kind == PreconditionerKind::jacobi;
-        if (!diagonal_suffices) tell(std::string(to_string(kind)));
-        const bool is_whole = !options_.preconditioner || options_.factors.block_of_row.empty();
-        if (kind == PreconditionerKind::klu &&
-            is_whole)  // of A itself: where A is hard, the inverse of A rounded may be far off
-            m_ = make_klu<V>(source(), preparation(), options_.factors, a_.device());
-        else if (kind == PreconditionerKind::ilut && is_whole)
-            m_ = make_ilut<V>(plan_of_source().matrix(), preparation(), options_.factors, a_.device());
-        else if (plan().dense() != nullptr && diagonal_suffices && !filled_)
-            m_ = make_preconditioner<V>(kind, diagonal_of(*plan().dense()), accuracy, a_.device(), factors);
-        else
-            m_ = make_preconditioner<V>(kind, plan_of_source(), accuracy, factors);
+        if (!keeps_) made_.clear();
+        std::unique_ptr<Preconditioner<V>>& made = made_[kind];
+        if (!made) made = make(kind);
+        m_ = made.get();
     }
 
     /// Of the preconditioner. Where a device iterates it is found meanwhile, else when it is asked for.
@@ -103,6 +94,23 @@ public:
     }
 
 private:
+    std::unique_ptr<Preconditioner<V>> make(PreconditionerKind kind) {
+        const Accuracy accuracy = options_.iteration.accuracy;
+        PreconditionerOptions factors = options_.factors;
+        factors.complex_numbers = options_.iteration.complex_scalars;
+        const bool diagonal_suffices = kind == PreconditionerKind::none || kind == PreconditionerKind::jacobi;
+        if (!diagonal_suffices) tell(std::string(to_string(kind)));
+        const bool is_whole = !options_.preconditioner || options_.factors.block_of_row.empty();
+        if (kind == PreconditionerKind::klu &&
+            is_whole)  // of A itself: where A is hard, the inverse of A rounded may be far off
+            return make_klu<V>(source(), preparation(), options_.factors, a_.device());
+        if (kind == PreconditionerKind::ilut && is_whole)
+            return make_ilut<V>(plan_of_source().matrix(), preparation(), options_.factors, a_.device());
+        if (plan().dense() != nullptr && diagonal_suffices && !filled_)
+            return make_preconditioner<V>(kind, diagonal_of(*plan().dense()), accuracy, a_.device(), factors);
+        return make_preconditioner<V>(kind, plan_of_source(), accuracy, factors);
+    }
+
     void tell(const std::string& next) const {
         if (options_.factors.progress) (*options_.factors.progress)(next);
     }
@@ -168,8 +176,10 @@ private:
     CsrMatrix<V> rounded_, rounded_filled_;
     DenseMatrix<V> rounded_dense_;  ///< transposed
     std::unique_ptr<SpmvPlan<V>> rounded_plan_, filled_plan_;
+    bool keeps_;
+    std::map<PreconditionerKind, std::unique_ptr<Preconditioner<V>>> made_;  ///< at most one, unless they are kept
     PreconditionerKind kind_ = PreconditionerKind::none;
-    std::unique_ptr<Preconditioner<V>> m_;
+    const Preconditioner<V>* m_ = nullptr;
     std::optional<KrylovSystem<T, V>> krylov_;  ///< for all attempts
 };
 

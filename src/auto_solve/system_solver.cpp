@@ -94,7 +94,8 @@ template <class V>
 void SystemSolver<T>::attempt_in(std::unique_ptr<System<T, V>>& system, Attempts<T>& attempts, Iterates<T>& iterates,
                                  std::int64_t max_iterations) {
     const MatrixFacts& facts = this->facts();
-    system = std::make_unique<System<T, V>>(a_, preparation_, options_, !options_.preconditioner && facts.empty_rows > 0);
+    const bool empty_rows_stand_aside = !options_.preconditioner && facts.empty_rows > 0;
+    if (!system || !keeps_) system = std::make_unique<System<T, V>>(a_, preparation_, options_, empty_rows_stand_aside, keeps_);
     MethodChoice method(options_.method, facts, options_.iteration.complex_scalars);
     if (options_.preconditioner) {
         FallbackSchedule only(*options_.preconditioner);

@@ -25,8 +25,9 @@ class Iterates;
 template <class T>
 class SystemSolver {
 public:
-    /// Both must outlive it.
-    SystemSolver(const SpmvPlan<T>& a, const SolveOptions& options) : a_(a), options_(options) {}
+    /// Both must outlive it. What `keeps` makes no preconditioner twice, whatever the right-hand sides are.
+    SystemSolver(const SpmvPlan<T>& a, const SolveOptions& options, bool keeps = false)
+        : a_(a), options_(options), keeps_(keeps) {}
 
     /// Attempts along the schedule.
     SolveReport solve(std::vector<Unknown<T>> unknowns) { return attempt_all(std::move(unknowns), false); }
@@ -71,6 +72,7 @@ private:
 
     const SpmvPlan<T>& a_;
     const SolveOptions& options_;
+    bool keeps_;
     std::optional<MatrixFacts> facts_;
     std::optional<Preparation> preparation_;
     std::unique_ptr<System<T, T>> system_;
