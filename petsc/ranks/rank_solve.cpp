@@ -6,6 +6,7 @@
 #include "auto_solve/matrix_facts.hpp"
 #include "auto_solve/method_choice.hpp"
 #include "auto_solve/profile.hpp"
+#include "auto_solve/row_scaling.hpp"
 #include "core/floating_point_guard.hpp"
 #include "krylov/columns.hpp"
 #include "krylov/methods.hpp"
@@ -53,10 +54,15 @@ solver::MatrixFacts facts_of(const Ranks& ranks, const RankMatrix<double>& a) {
     facts.nonzeros = a.entries;
     facts.balanced_rows = ranks.sum(facts.balanced_rows);
     facts.zero_sums = ranks.sum(facts.zero_sums);
+    facts.positive_sums = ranks.sum(facts.positive_sums);
+    facts.negative_sums = ranks.sum(facts.negative_sums);
     facts.is_finite = ranks.all(facts.is_finite);
     facts.zeros_on_diagonal = !ranks.all(!facts.zeros_on_diagonal);
     facts.positive_diagonal = ranks.all(facts.positive_diagonal);
     facts.empty_rows = ranks.sum(facts.empty_rows);
+    facts.largest_row = ranks.largest(facts.largest_row);
+    // Where a rank has none but zeros it says the largest of all.
+    facts.smallest_row = ranks.least(facts.smallest_row > 0 ? facts.smallest_row : facts.largest_row);
     facts.count_empty_rows_as_zeros();
     facts.is_symmetric = facts.is_finite && RankPlace(ranks).is_symmetric(a.view(), OwnTranspose::of_reals);
     facts.is_nearly_symmetric =
@@ -261,7 +267,12 @@ public:
         if (whole_) return apply_whole(r, z, accuracy);
         try {
             std::ranges::fill(z, 0.0);
-            outcome_ = outcome_of(solved(r, z, accuracy), options_);
+            const solver::SolveReport report = solved(r, z, accuracy);
+            const solver::SolveResult& result = report.result();
+            const bool is_solved = result.status == solver::SolveStatus::converged;
+            if (is_solved && solver::may_leave_small_rows(facts_, result.relative_residual, options_.tolerance))
+                throw NeedsWholeMatrix();
+            outcome_ = outcome_of(report, options_);
             if (!outcome_.is_solved) std::ranges::fill(z, std::numeric_limits<double>::infinity());
         } catch (const NeedsWholeMatrix&) {
             take_whole();

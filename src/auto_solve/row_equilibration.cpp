@@ -47,16 +47,14 @@ double relative_tolerance(const KrylovOptions& options, std::span<const T> b) {
 
 /// That have converged and may have unsolved rows.
 template <class T>
-std::vector<Column<T>> doubtful_columns(const SpmvPlan<T>& a, double spread, std::span<const Unknown<T>> unknowns,
+std::vector<Column<T>> doubtful_columns(const SpmvPlan<T>& a, const RowFacts& facts, std::span<const Unknown<T>> unknowns,
                                         const KrylovOptions& options, const SolveReport& report) {
     std::vector<Column<T>> found;
     for (std::size_t j = 0; j < unknowns.size(); ++j) {
         const Unknown<T>& unknown = unknowns[j];
         const SolveResult& result = report.results[j];
-        // ||S v|| is between ||v|| by the largest row and ||v|| by the smallest, but for a factor of two. A residual of 0 may
-        // be one below all numbers.
-        const double residual = std::max(result.relative_residual, smallest_subnormal<double>);
-        if (result.status != SolveStatus::converged || !(2 * spread * residual > unsolved_share(options.tolerance))) continue;
+        const bool has_converged = result.status == SolveStatus::converged;
+        if (!has_converged || !may_leave_small_rows(facts, result.relative_residual, options.tolerance)) continue;
         const auto copy = [&](std::span<const T> v) { return fetched(v, a.device(), unknown.on_device); };
         std::vector<T> b = copy(unknown.b);
         const double tolerance = relative_tolerance<T>(options, b);
@@ -202,11 +200,10 @@ private:
 template <class T>
 void settle_small_rows(const SpmvPlan<T>& a, const RowFacts& facts, std::span<const Unknown<T>> unknowns,
                        const SolveOptions& options, SolveReport& report) {
-    if (!(facts.smallest_row > 0) || a.rows() != a.columns()) return;
+    if (a.rows() != a.columns()) return;
     std::optional<EquilibratedSystem<T>> system;
     try {
-        std::vector<Column<T>> columns =
-            doubtful_columns(a, facts.largest_row / facts.smallest_row, unknowns, options.iteration, report);
+        std::vector<Column<T>> columns = doubtful_columns(a, facts, unknowns, options.iteration, report);
         if (columns.empty()) return;
         system.emplace(a, options, std::move(columns), report);
         if (!options.preconditioner && !options.method) system->solve(unknowns);

@@ -2,8 +2,8 @@
 
 /// Rows of a matrix, scaled to one size.
 
+#include "core/row_facts.hpp"
 #include "solver/csr_matrix.hpp"
-#include "solver/krylov.hpp"
 #include "solver/numeric/rounding.hpp"
 #include "solver/reduce.hpp"
 #include "solver/spmv.hpp"
@@ -23,6 +23,15 @@ namespace solver {
 /// than 1, but more than t comes to in rows of one size, 2 t.
 inline double unsolved_share(double tolerance) {
     return std::max(std::clamp(0x1p10 * tolerance, 0x1p-16, 0x1p-2), 4 * tolerance);
+}
+
+/// Whether an x that leaves so much of b, as a share of it, may leave more of S b than that.
+inline bool may_leave_small_rows(const RowFacts& facts, double residual, double tolerance) {
+    if (!(facts.smallest_row > 0)) return false;
+    // ||S v|| is between ||v|| by the largest row and ||v|| by the smallest, but for a factor of two. A residual of 0 may be
+    // one below all numbers.
+    const double spread = facts.largest_row / facts.smallest_row;
+    return 2 * spread * std::max(residual, smallest_subnormal<double>) > unsolved_share(tolerance);
 }
 
 template <class T>

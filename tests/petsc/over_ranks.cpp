@@ -1,9 +1,10 @@
 // -pc_type samebits_amg, samebits_auto and factors within blocks over ranks against the library's own multigrid, solve and
 // ILU(0) of the whole matrix, to the last bit: the levels, and one application. -matrix NAME of the made matrices (matrices/),
-// or a Matrix Market file, times -scale S, or symmetric but for rounding by -scale_both_sides; -rigid_body_modes N with
-// elasticity2d_N; -cut_nodes shares rows out so that nodes lie on two ranks, -empty_ranks so that all but two have none;
-// -scattered_blocks N composes N blocks whose rows lie everywhere. Then solves, and prints hashes of the history and x, for
-// run.sh to compare on several numbers of ranks. Several cases by -cases FILE (cases.hpp). Exit status 1 where bits differ.
+// or a Matrix Market file, times -scale S, or symmetric but for rounding by -scale_both_sides, the first N rows held by a
+// penalty with -held_rows N; -rigid_body_modes N with elasticity2d_N; -cut_nodes shares rows out so that nodes lie on two
+// ranks, -empty_ranks so that all but two have none; -scattered_blocks N composes N blocks whose rows lie everywhere. Then
+// solves, and prints hashes of the history and x, for run.sh to compare on several numbers of ranks. Several cases by -cases
+// FILE (cases.hpp). Exit status 1 where bits differ.
 #include "cases.hpp"
 #include "matrices/elasticity.hpp"
 #include "matrices/generators.hpp"
@@ -245,8 +246,17 @@ Numbers expected_of(PC pc, const Matrix& all, const Numbers& near_null_space, Ma
     return by_multigrid(all, near_null_space, a, b);
 }
 
-PetscErrorCode check(const Matrix& all, const Numbers& near_null_space, int* differences) {
-    const Numbers b = right_hand_side(all.rows);
+/// Beside the first rows the others leave nothing of b that a residual shows.
+void hold(std::int64_t rows, Matrix& a, Numbers& b) {
+    constexpr double penalty = 0x1p40;
+    for (std::int64_t i = 0; i < rows; ++i) {
+        b[i] *= penalty;
+        for (std::int64_t k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+            if (a.column_indices[k] == i) a.values[k] += penalty;
+    }
+}
+
+PetscErrorCode check(const Matrix& all, const Numbers& b, const Numbers& near_null_space, int* differences) {
     KSP ksp;
     PC pc;
     PetscFunctionBegin;
@@ -269,7 +279,7 @@ PetscErrorCode check(const Matrix& all, const Numbers& near_null_space, int* dif
 /// What the options in force describe; adds to `differences`.
 PetscErrorCode run_case(int* differences) {
     char name[PETSC_MAX_PATH_LEN] = "poisson3d_20";
-    PetscInt modes = 0;
+    PetscInt modes = 0, held_rows = 0;
     PetscReal scale = 1;
     PetscBool scale_both_sides = PETSC_FALSE;
     PetscFunctionBeginUser;
@@ -277,13 +287,16 @@ PetscErrorCode run_case(int* differences) {
     PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-rigid_body_modes", &modes, nullptr));
     PetscCall(PetscOptionsGetReal(nullptr, nullptr, "-scale", &scale, nullptr));
     PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-scale_both_sides", &scale_both_sides, nullptr));
+    PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-held_rows", &held_rows, nullptr));
     const auto generator = solver::matrices::find_generator(name);
     Matrix all = generator ? generator->make() : solver::read_csr<double>(name);
     for (double& value : all.values) value *= scale;
     if (scale_both_sides) all = solver::testing::scaled_from_both_sides(std::move(all));
+    Numbers b = right_hand_side(all.rows);
+    hold(held_rows, all, b);
     const Numbers near_null_space = modes > 0 ? solver::matrices::elasticity2d_rigid_body_modes(modes) : Numbers();
     int found = 0;
-    PetscCall(check(all, near_null_space, &found));
+    PetscCall(check(all, b, near_null_space, &found));
     *differences += found;
     PetscFunctionReturn(0);
 }

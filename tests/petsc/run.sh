@@ -222,6 +222,8 @@ automatic)
     # Levels that every rank has as a whole, by default.
     echo "-matrix anisotropic_50" >>"$folder/matrices"
     echo "-pc_samebits_gathered_rows 0 -matrix anisotropic_50 -scale_both_sides" >>"$folder/matrices"
+    # The second look at small rows is at the whole matrix.
+    echo "-matrix poisson3d_20 -held_rows 400" >>"$folder/matrices"
     # Every component rounded once, or the method is told that there is no proof.
     echo "-matrix convection_diffusion_40 -pc_samebits_guarantee rounded -ksp_converged_reason" >>"$folder/matrices"
     sed "s/^/-ksp_type preonly -pc_type samebits_auto /" "$folder/matrices" >"$folder/cases"
