@@ -268,10 +268,7 @@ public:
         try {
             std::ranges::fill(z, 0.0);
             const solver::SolveReport report = solved(r, z, accuracy);
-            const solver::SolveResult& result = report.result();
-            const bool is_solved = result.status == solver::SolveStatus::converged;
-            if (is_solved && solver::may_leave_small_rows(facts_, result.relative_residual, options_.tolerance))
-                throw NeedsWholeMatrix();
+            if (leaves_small_rows(r, z, report.result())) throw NeedsWholeMatrix();
             outcome_ = outcome_of(report, options_);
             if (!outcome_.is_solved) std::ranges::fill(z, std::numeric_limits<double>::infinity());
         } catch (const NeedsWholeMatrix&) {
@@ -294,6 +291,22 @@ private:
         whole_->apply(all, all_z, accuracy);
         outcome_ = whole_->outcome();
         std::copy_n(all_z.begin() + a_.layout.begin(), z.size(), z.begin());
+    }
+
+    /// Rows of A far smaller than others (auto_solve/row_equilibration.hpp).
+    bool leaves_small_rows(Span r, Span z, const solver::SolveResult& result) const {
+        const bool is_solved = result.status == solver::SolveStatus::converged;
+        if (!is_solved || !solver::may_leave_small_rows(facts_, result.relative_residual, options_.tolerance)) return false;
+        std::vector<double> rest(r.size());
+        system_->products().add({.alpha = -1, .x = z, .beta = 1, .y_in = r, .y = rest}, solver::Accuracy::exact);
+        system_->products().run();
+        const std::vector<double> largest = solver::largest_of_rows(a_.own.view());
+        const solver::RowScaling<double> rows(largest);
+        const auto norm = [&](Span v) {
+            const std::vector<double> scaled = rows.scaled<double>(v);
+            return reduced_dot(ranks_.comm(), scaled, scaled, Rounding::square_root, solver::Accuracy::exact);
+        };
+        return norm(rest) / norm(r) > solver::unsolved_share(options_.tolerance);
     }
 
     /// As SystemSolver::solve does.
