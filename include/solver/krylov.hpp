@@ -96,7 +96,7 @@ struct KrylovOptions {
 struct SolveResult {
     SolveStatus status = SolveStatus::converged;
     std::int64_t iterations = 0;
-    double relative_residual = 0;   ///< ||b - A x||_2 / ||b||_2 of the x returned, computed in compensated, or exact in exact
+    double relative_residual = 0;   ///< ||b - A x||_2 / ||b||_2 of the x returned, each b_i - (A x)_i rounded once
     double recursive_residual = 0;  ///< ||r||_2 / ||b||_2 of the recursively updated residual at the end
     std::int64_t replacements = 0;  ///< how often r was replaced by a true residual
     std::int64_t restarts = 0;      ///< after breakdowns

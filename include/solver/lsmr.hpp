@@ -32,11 +32,11 @@ struct LeastSquaresResult {
 /// plan of A', for instance of transpose(a). x holds the initial guess on entry and the solution on return: from zero, that of
 /// least norm where there are several.
 ///
-/// Converged means, of residuals computed anew from x in compensated, or exact in exact, that A x = b is solved, ||r|| <=
-/// tolerance ||b|| or <= absolute_tolerance, or that x is a least-squares solution, ||A'r|| <= tolerance ||A||_F ||r||. Where
-/// the iteration claims that and it is not so it goes on from the true residual; it ends as stagnated once that did not halve
-/// ||A'r|| more than three times in a row. The x returned is that with the least ||A'r|| seen, the guess included. A zero b
-/// gives x = 0 after no iteration.
+/// Converged means, of residuals computed anew from x, in every mode with elements that are rounded once, that A x = b is
+/// solved, ||r|| <= tolerance ||b|| or <= absolute_tolerance, or that x is a least-squares solution, ||A'r|| <= tolerance
+/// ||A||_F ||r||. Where the iteration claims that and it is not so it goes on from the true residual; it ends as stagnated once
+/// that did not halve ||A'r|| more than three times in a row. The x returned is that with the least ||A'r|| seen, the guess
+/// included. A zero b gives x = 0 after no iteration.
 ///
 /// Where both plans are on one CUDA device, all vectors lie there; else products run where the plans are, and all else on the
 /// processor. In exact the bits of x, the number of iterations and the history are the same on every machine and device and for

@@ -435,7 +435,7 @@ def test_scipys_names_of_a_are_taken():
 
 def test_least_squares_where_nothing_solves_a_singular_system():
     a, b = np.array([[1.0, 2, 0, 0], [2, 4, 0, 0], [0, 0, 0, 0], [0, 0, 0, 5]]), np.array([1.0, 3, 1, 1])
-    with pytest.warns(sb.ConvergenceWarning, match="no x solves this system to that precision, and this one is its least squares"):
+    with pytest.warns(sb.ConvergenceWarning, match="no x that solves this system was found, and to this precision this one is its least squares"):
         r = sb.solve(a, b)
     assert r.x == pytest.approx([0.28, 0.56, 0, 0.2], abs=1e-9) and r.status == "stagnated"
     assert r.attempts[-1].method == "lsmr" and r.residual == pytest.approx(np.linalg.norm(b - a @ r.x) / np.linalg.norm(b))

@@ -24,6 +24,7 @@ constexpr std::string_view nearly_singular = "singular as far as this precision 
 constexpr std::string_view for_some_b =
     "; there is a solution only for some b, which least squares find as they do others (lstsq, --least-squares)";
 
+constexpr std::string_view in_more_precision = "; a guarantee ('rounded', --rounded) works in more precision";
 constexpr std::string_view for_any_b = ", least squares (lstsq, --least-squares) find an x for any b";
 
 std::string counted(const Occurrences& found, const char* what, const char* of) {
@@ -49,7 +50,7 @@ std::string refused_by_klu(std::string_view refusal) {
     if (!refusal.starts_with(klu_refuses) || !refusal.ends_with(instead_where_singular)) return std::string(refusal);
     refusal.remove_prefix(klu_refuses.size());
     refusal.remove_suffix(instead_where_singular.size());
-    return fmt::format("{}{}", refusal, for_some_b);
+    return fmt::format("{}{}{}", refusal, in_more_precision, for_any_b);
 }
 
 /// That the last method wants another A; empty where it does not.
@@ -101,9 +102,9 @@ std::string obstacle(const SpmvPlan<T>& a, std::span<const Attempt> attempts, bo
         const bool is_singular = found_singular(attempt, least_pivot_ratio<T>(a.rows()));
         if (attempt.pivot_ratio < least_of_well_conditioned)
             return fmt::format(
-                "A is {}: of the pivots of its complete factors, scaled, the smallest is {:.1e} times the largest; a guarantee "
-                "('rounded', --rounded) works in more precision{}",
-                is_singular ? nearly_singular : ill_conditioned, attempt.pivot_ratio, is_singular ? for_any_b : "");
+                "A is {}: of the pivots of its complete factors, scaled, the smallest is {:.1e} times the largest{}{}",
+                is_singular ? nearly_singular : ill_conditioned, attempt.pivot_ratio, in_more_precision,
+                is_singular ? for_any_b : "");
     }
     return "";
 }
@@ -118,7 +119,8 @@ std::string obstacle_with_least_squares(std::string obstacle) {
     for (const std::string_view advice : {for_some_b, for_any_b}) replace(obstacle, advice, "");
     if (obstacle.empty()) obstacle = fmt::format("A is {}", nearly_singular);
     return obstacle +
-           "; no x solves this system to that precision, and this one is its least squares (as by lstsq, --least-squares)";
+           "; no x that solves this system was found, and to this precision this one is its least squares (as by lstsq, "
+           "--least-squares)";
 }
 
 std::string obstacle_of_nonsingular(std::string obstacle) {

@@ -62,14 +62,9 @@ concept StepBackend = requires(B& backend, typename B::Value a, typename B::Vect
 template <std::floating_point T>
 inline constexpr double smallest_plain = std::same_as<T, double> ? 0x1p-511 : 0x1p-63;
 
-/// In another unit than 1 residuals are of numbers so small or so large that products leave the range, which compensated sums
-/// do not survive; of a pair x + x_low they may be smaller than what such sums lose.
-inline Accuracy accuracy_of_residual(double unit, bool of_pair, Accuracy usual) {
-    return unit == 1 && !of_pair ? usual : Accuracy::exact;
-}
-
 /// What the outer loop (solve.hpp) needs besides. The recurrence works on Vectors of Values; x is a Solution and b - A x a
-/// Residual, which may be wider. `residual`, to be awaited, and `true_norm` are compensated at least.
+/// Residual, which may be wider. `residual`, to be awaited, and `true_norm` are exact in every mode: where A is nearly singular
+/// x may grow so large that compensated sums lose more than b.
 template <class B>
 concept SolverBackend = requires(B& backend, double scale, typename B::Vector& out, const typename B::Vector& x,
                                  typename B::Solution& solution, const typename B::Solution& other_solution,

@@ -33,10 +33,7 @@ public:
     using Vector = std::vector<T>;
 
     CpuVectors(SharedProducts<T>& products, const Preconditioner<T>& m, Accuracy accuracy)
-        : accuracy_(accuracy),
-          true_accuracy_(accuracy == Accuracy::exact ? accuracy : Accuracy::compensated),
-          products_(products),
-          m_(m) {}
+        : accuracy_(accuracy), products_(products), m_(m) {}
 
     std::int64_t rows() const { return products_.rows(); }
     Vector vector() const { return zeros<T>(rows(), device().threads()); }
@@ -50,7 +47,7 @@ public:
         return {};
     }
     Pause multiply_accurately(const Vector& x, Vector& out) const {
-        products_.add({.x = x, .y = out}, true_accuracy_);
+        products_.add({.x = x, .y = out}, accuracy_ == Accuracy::exact ? accuracy_ : Accuracy::compensated);
         return {};
     }
     void precondition(const Vector& x, Vector& out) const { m_.apply(x, out, accuracy_); }
@@ -137,7 +134,6 @@ protected:
     }
 
     Accuracy accuracy_;
-    Accuracy true_accuracy_;
     SharedProducts<T>& products_;
 
 private:
@@ -185,7 +181,7 @@ public:
     Pause residual(double scale, const Solution& x, Residual& out) const {
         const T factor = static_cast<T>(scale);
         this->products_.add({.alpha = -factor, .x = x.x, .x_low = x.low, .beta = factor, .y_in = b_, .y = out},
-                            accuracy_of_residual(scale, !x.low.empty(), this->true_accuracy_));
+                            Accuracy::exact);
         return {};
     }
     void take(double scale, const Residual& residual, Vector& out) const {
@@ -193,8 +189,8 @@ public:
         const T factor = static_cast<T>(scale);
         this->update(out, [=](T, std::int64_t i) { return mul_rn(factor, rs[i]); });
     }
-    double right_hand_side_norm() const { return solver::norm2(b_, this->true_accuracy_, this->device()); }
-    double true_norm(const Residual& x) const { return solver::norm2(this->span(x), this->true_accuracy_, this->device()); }
+    double right_hand_side_norm() const { return solver::norm2(b_, Accuracy::exact, this->device()); }
+    double true_norm(const Residual& x) const { return solver::norm2(this->span(x), Accuracy::exact, this->device()); }
     bool is_finite(const Solution& x) const {
         return std::isfinite(this->norm2(x.x)) && (x.low.empty() || std::isfinite(this->norm2(x.low)));
     }
@@ -250,17 +246,16 @@ public:
     }
 
     Pause residual(double scale, const Solution& x, Residual& out) const {
-        residuals_.add({.alpha = -scale, .x = x, .beta = scale, .y_in = b_, .y = out},
-                       accuracy_of_residual(scale, false, true_accuracy_));
+        residuals_.add({.alpha = -scale, .x = x, .beta = scale, .y_in = b_, .y = out}, Accuracy::exact);
         return {};
     }
     void take(double scale, const Residual& residual, Vector& out) const {
         const double* rs = residual.data();
         update(out, [=](float, std::int64_t i) { return static_cast<float>(mul_rn(scale, rs[i])); });
     }
-    double right_hand_side_norm() const { return solver::norm2(b_, true_accuracy_, device()); }
-    double true_norm(const Residual& x) const { return solver::norm2(span(x), true_accuracy_, device()); }
-    bool is_finite(const Solution& x) const { return std::isfinite(solver::norm2(span(x), true_accuracy_, device())); }
+    double right_hand_side_norm() const { return solver::norm2(b_, Accuracy::exact, device()); }
+    double true_norm(const Residual& x) const { return solver::norm2(span(x), Accuracy::exact, device()); }
+    bool is_finite(const Solution& x) const { return std::isfinite(solver::norm2(span(x), Accuracy::exact, device())); }
     double rounding_terms(const Vector&, const Solution&) const { return 0; }
 
     void add_to_solution(double scale, const Vector& z, Solution& x) const {

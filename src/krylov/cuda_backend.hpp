@@ -54,7 +54,6 @@ public:
     CudaSystem(std::unique_ptr<cuda::MatrixProducts<Value>> of_a, std::int64_t rows, Accuracy mode, int device_index,
                cuda::Stream of_caller, int most_columns = 1)
         : accuracy(mode),
-          true_accuracy(mode == Accuracy::exact ? mode : Accuracy::compensated),
           device(device_index),
           columns(most_columns),
           stream(of_caller),
@@ -142,7 +141,6 @@ public:
     }
 
     Accuracy accuracy;
-    Accuracy true_accuracy;
     int device;
     int columns;  ///< at once, at most
     cuda::Stream stream;
@@ -200,7 +198,9 @@ public:
     void copy(const Vector& x, const Vector& out) const { cuda::copy(x, out, stream()); }
 
     Ready<int> multiply(const Vector& x, const Vector& out) const { return multiply(x, out, system_.accuracy); }
-    Ready<int> multiply_accurately(const Vector& x, const Vector& out) const { return multiply(x, out, system_.true_accuracy); }
+    Ready<int> multiply_accurately(const Vector& x, const Vector& out) const {
+        return multiply(x, out, system_.accuracy == Accuracy::exact ? system_.accuracy : Accuracy::compensated);
+    }
     void precondition(const Vector& x, const Vector& out) const { system_.apply_preconditioner(x, out); }
     bool has_preconditioner() const { return system_.has_preconditioner(); }
     bool launches_all() const { return system_.launches_all(); }
@@ -357,17 +357,17 @@ public:
         const Wide factor = static_cast<Wide>(scale);
         const cuda::RowTask<Wide> task{
             .alpha = -factor, .x = x.x.data(), .x_low = x.low.data(), .beta = factor, .y_in = b_.data(), .y = out.data()};
-        residuals_.multiply(task, accuracy_of_residual(scale, x.low.size() > 0, this->system().true_accuracy), this->stream());
+        residuals_.multiply(task, Accuracy::exact, this->stream());
         return {0};
     }
     void take(double factor, const Residual& residual, const Vector& out) const {
         cuda::scale(factor, residual, out, this->stream());
     }
     const Vector& column_norms() const { return this->system().column_norms(); }
-    double right_hand_side_norm() const { return this->system().norm2(b_, this->system().true_accuracy); }
-    double true_norm(const Residual& x) const { return this->system().norm2(x, this->system().true_accuracy); }
+    double right_hand_side_norm() const { return this->system().norm2(b_, Accuracy::exact); }
+    double true_norm(const Residual& x) const { return this->system().norm2(x, Accuracy::exact); }
     bool is_finite(const Solution& x) const {
-        const Accuracy mode = std::is_same_v<Value, Wide> ? this->system().accuracy : this->system().true_accuracy;
+        const Accuracy mode = std::is_same_v<Value, Wide> ? this->system().accuracy : Accuracy::exact;
         return std::isfinite(this->system().norm2(x.x, mode)) &&
                (x.low.size() == 0 || std::isfinite(this->system().norm2(x.low, mode)));
     }

@@ -63,7 +63,6 @@ public:
           way_(way),
           best_(x),
           options_(options),
-          true_accuracy_(options.accuracy == Accuracy::exact ? Accuracy::exact : Accuracy::compensated),
           b_(vector_of(b)),
           x_(vector_of(x)),
           u_(backend.vector(b.size())),
@@ -78,7 +77,7 @@ public:
     LeastSquaresResult run() {
         b_norm_ = true_norm(b_);
         if (b_norm_ < smallest_plain<T>) magnify();
-        const std::optional<double> norm = backend_.norm(true_accuracy_);
+        const std::optional<double> norm = backend_.norm(Accuracy::exact);
         is_norm_known_ = norm.has_value();
         result_.matrix_norm = norm.value_or(0);
         if (way_.unit > 0)
@@ -134,7 +133,7 @@ private:
 
     /// u = b - A x in units. As x is multiplied before the product, no function need be told of them.
     void take_residual() {
-        if (unit_ == 1) return backend_.residual(b_, x_, u_, true_accuracy_);
+        if (unit_ == 1) return backend_.residual(b_, x_, u_, Accuracy::exact);
         Vector x = copy_of(x_);
         backend_.scale(static_cast<T>(unit_), x);
         backend_.residual(b_, x, u_, Accuracy::exact);
@@ -264,7 +263,7 @@ private:
         take_residual();
         unit_of_r_ = unit_of<T>(true_norm(u_));
         backend_.scale(inverse(unit_of_r_), u_);
-        backend_.multiply_transposed(inverse(unit_of_a_), u_, 0, v_, true_accuracy_);
+        backend_.multiply_transposed(inverse(unit_of_a_), u_, 0, v_, Accuracy::exact);
         const double residual = true_norm(u_), normal = true_norm(v_);
         raise_norm(unit_of_a_ * (normal / residual));
         norms_ = norms_of(residual, normal);
@@ -279,8 +278,8 @@ private:
 
     /// (x' M^-1 x)^1/2; infinite where M^-1 is not definite.
     double length_in_metric(const Vector& x) {
-        backend_.precondition(*way_.inverse, x, in_metric_, true_accuracy_);
-        const double square = backend_.dot(x, in_metric_, true_accuracy_);
+        backend_.precondition(*way_.inverse, x, in_metric_, Accuracy::exact);
+        const double square = backend_.dot(x, in_metric_, Accuracy::exact);
         if (square == 0 && true_norm(x) == 0) return 0;
         return square > 0 ? sqrt_rn(square) : std::numeric_limits<double>::infinity();
     }
@@ -384,7 +383,7 @@ private:
         return {unit_of_r_ * (residual * size), quotient};
     }
     static T inverse(double unit) { return static_cast<T>(1 / unit); }
-    double true_norm(const Vector& x) const { return backend_.norm2(x, true_accuracy_); }
+    double true_norm(const Vector& x) const { return backend_.norm2(x, Accuracy::exact); }
 
     void copy_to(std::span<double> to) const override {
         Vector now = copy_of(x_);
@@ -404,7 +403,6 @@ private:
     LsmrWay<T> way_;
     std::span<T> best_;
     const KrylovOptions& options_;
-    Accuracy true_accuracy_;
     Vector b_, x_, u_, v_, h_, h_bar_, z_, in_metric_;  ///< b in units
     LsmrScalars scalars_;
     LeastSquaresResult result_;

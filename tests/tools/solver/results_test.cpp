@@ -220,7 +220,8 @@ TEST_F(SolverCommand, TellsOfLeastSquaresWhereAIsSingularAndFindsThem) {
     EXPECT_EQ(failed.status, 2);
     EXPECT_THAT(failed.out,
                 HasSubstr("A is numerically singular: after 1 of 3 pivots nothing but zeros is left in column 2 (counted "
-                          "from 1); no x solves this system to that precision, and this one is its least squares"));
+                          "from 1); a guarantee ('rounded', --rounded) works in more precision; no x that solves this system "
+                          "was found, and to this precision this one is its least squares"));
     EXPECT_THAT(failed.out, AllOf(HasSubstr("LSMR"), HasSubstr("lsmr     none    stagnated after 1 iteration")));
     const Finished found = run("--matrix singular.mtx --rhs b.mtx --least-squares --solution x.mtx");
     EXPECT_EQ(found.status, 0);
