@@ -42,15 +42,13 @@ struct Bracket {
     T low, high;
 };
 
-/// Of usual numbers, p and q not zero; false where the quotient is very small beside them.
+/// n / d of sums of products, d > 0 of two squares; false where the quotient is very small beside them.
 ///
 /// k = RN(n / d) leaves a remainder that is a number; |remainder| <= u |k| d, and d's error is at most 2.1 u d. What
 /// k + correction lacks, by u^2 |k|: 6.2 of two additions and a product, 3.1 of a division, 6.9 since that is by d without its
 /// error, 3.2 of what is lost of d; by u of n's error: 2, 1 and 2.2.
-SOLVER_HD bool enclose(const QuotientOfSums& of, Bracket<double>& bracket) noexcept {
+SOLVER_HD bool enclose(const Enclosed& n, const Enclosed& d, Bracket<double>& bracket) noexcept {
     constexpr double u = unit_roundoff<double>;
-    const Enclosed n = sum_of_products(of.x, of.p, of.y, of.q);
-    const Enclosed d = sum_of_products(of.p, of.p, of.q, of.q);
     if (n.value == 0 && n.error == 0) {
         bracket = {0, 0};
         return true;
@@ -62,6 +60,11 @@ SOLVER_HD bool enclose(const QuotientOfSums& of, Bracket<double>& bracket) noexc
     const double bound = add_rn(mul_rn(32 * u * u, magnitude(k)), div_rn(n.lost, d.value));
     bracket = {add_rn(k, below(add_rn(correction, -bound))), add_rn(k, above(add_rn(correction, bound)))};
     return true;
+}
+
+/// Of usual numbers, p and q not zero.
+SOLVER_HD bool enclose(const QuotientOfSums& of, Bracket<double>& bracket) noexcept {
+    return enclose(sum_of_products(of.x, of.p, of.y, of.q), sum_of_products(of.p, of.p, of.q, of.q), bracket);
 }
 
 /// Products of floats are exact in double, and three roundings are lost: 3 u |k|.
@@ -90,30 +93,58 @@ SOLVER_HD double times_power_of_two(double x, int k) noexcept {
     return mul_rn(mul_rn(mul_rn(x, power(third)), power(third)), power(k - 2 * third));
 }
 
-/// a times 2^-e, where no digit is lost.
-SOLVER_HD bool scale(double& a, double& b, int& e) noexcept {
-    const double most = magnitude(a) > magnitude(b) ? magnitude(a) : magnitude(b);
-    if (!is_finite(most) || most == 0) return false;
-    e = exponent_of(most);
-    const double scaled_a = times_power_of_two(a, -e), scaled_b = times_power_of_two(b, -e);
-    const bool is_whole =
-        is_usual(scaled_a) && is_usual(scaled_b) && (scaled_a == 0) == (a == 0) && (scaled_b == 0) == (b == 0);
-    a = scaled_a;
-    b = scaled_b;
-    return is_whole;
+/// A number is mantissa 2^exponent, 1 <= |mantissa| < 2; zero has an exponent below all others.
+struct Scaled {
+    double mantissa;
+    int exponent;
+};
+
+SOLVER_HD Scaled scaled(double x) noexcept {
+    if (x == 0) return {0, -4000};
+    const int exponent = exponent_of(x);
+    return {times_power_of_two(x, -exponent), exponent};
 }
 
-/// Of parts beyond the usual range that are near to one another, dividend and divisor each scaled by a power of two: rounding
-/// commutes with that where the quotient is a normal number.
-SOLVER_HD bool try_scaled(QuotientOfSums of, double& quotient) noexcept {
-    int of_dividend = 0, of_divisor = 0;
-    Bracket<double> bracket{};
-    if (!scale(of.x, of.y, of_dividend) || !scale(of.p, of.q, of_divisor) || !enclose(of, bracket)) return false;
-    if (bracket.low != bracket.high || bracket.low == 0) return false;
-    const int exponent = exponent_of(bracket.low) + of_dividend - of_divisor;
-    if (exponent < std::numeric_limits<double>::min_exponent || exponent >= std::numeric_limits<double>::max_exponent - 1)
-        return false;
-    quotient = times_power_of_two(bracket.low, of_dividend - of_divisor);
+/// A sum is `sum` times 2^exponent.
+struct ScaledSum {
+    Enclosed sum;
+    int exponent;
+};
+
+/// x p + y q of any finite numbers. A product that is below 2^-398 times the other is not looked at: it is lost, some u^6 of
+/// the sum, and far less than `enclose` has to spare for what is lost of d.
+SOLVER_HD ScaledSum scaled_sum_of_products(Scaled x, Scaled p, Scaled y, Scaled q) noexcept {
+    constexpr int farthest = -400;
+    const int first = x.exponent + p.exponent, second = y.exponent + q.exponent, exponent = first > second ? first : second;
+    const auto scaled_to_sum = [=](const Scaled& factor, int of_product) {
+        return of_product - exponent < farthest ? 0 : times_power_of_two(factor.mantissa, of_product - exponent);
+    };
+    Enclosed sum = sum_of_products(scaled_to_sum(x, first), p.mantissa, scaled_to_sum(y, second), q.mantissa);
+    const bool is_lost = (first - exponent < farthest && x.mantissa != 0) || (second - exponent < farthest && y.mantissa != 0);
+    if (is_lost) sum.lost = add_rn(sum.lost, 0x1p-398);
+    return {sum, exponent};
+}
+
+/// What RN(t 2^exponent) lies between where RN(t) is in the bracket. Rounding commutes with powers of two where the result is a
+/// normal number; else it is monotonic, as each of three multiplications is, and those are off by a number or two.
+SOLVER_HD Bracket<double> scaled(const Bracket<double>& t, int exponent) noexcept {
+    constexpr int beyond_all = 3000;
+    const int k = exponent > beyond_all ? beyond_all : exponent < -beyond_all ? -beyond_all : exponent;
+    const Bracket<double> result{times_power_of_two(t.low, k), times_power_of_two(t.high, k)};
+    const auto is_normal = [](double x) { return magnitude(x) > std::numeric_limits<double>::min() && is_finite(x); };
+    if (t.low == t.high && is_normal(result.low)) return result;
+    constexpr double largest = std::numeric_limits<double>::max();
+    const double low = result.low > largest ? largest : result.low, high = result.high < -largest ? -largest : result.high;
+    const Bracket<double> wide{below(below(low)), above(above(high))};
+    return {t.low >= 0 && wide.low < 0 ? 0 : wide.low, t.high <= 0 && wide.high > 0 ? 0 : wide.high};
+}
+
+/// Of any finite numbers, p and q not zero.
+SOLVER_HD_COLD inline bool enclose_any(const QuotientOfSums& of, Bracket<double>& bracket) noexcept {
+    const Scaled p = scaled(of.p), q = scaled(of.q);
+    const ScaledSum n = scaled_sum_of_products(scaled(of.x), p, scaled(of.y), q), d = scaled_sum_of_products(p, p, q, q);
+    if (!enclose(n.sum, d.sum, bracket)) return false;
+    bracket = scaled(bracket, n.exponent - d.exponent);
     return true;
 }
 
@@ -159,8 +190,8 @@ SOLVER_HD_COLD T search(const QuotientOfSums& of, Bracket<T> bracket) noexcept {
 template <Real T>
 SOLVER_HD_COLD T search_any(const QuotientOfSums& of, bool is_enclosed, Bracket<T> bracket) noexcept {
     const QuotientOfSums negated{-of.x, -of.y, of.p, of.q};
-    if (is_enclosed && bracket.low > 0) return search(of, bracket);
-    if (is_enclosed && bracket.high < 0) return -search<T>(negated, {-bracket.high, -bracket.low});
+    if (is_enclosed && bracket.low >= 0) return search(of, bracket);
+    if (is_enclosed && bracket.high <= 0) return canonical(-search<T>(negated, {T(0) - bracket.high, T(0) - bracket.low}));
     const Bracket<T> all{T(0), std::numeric_limits<T>::infinity()};
     const int sign = sign_beside(of, 0, 0);
     return sign == 0 ? T(0) : canonical(sign > 0 ? search(of, all) : -search(negated, all));
@@ -185,13 +216,14 @@ SOLVER_HD T quotient_of_sums(T x, T y, T p, T q) noexcept {
     const bool is_usual =
         quotient::is_usual(of.x) && quotient::is_usual(of.y) && quotient::is_usual(of.p) && quotient::is_usual(of.q);
     quotient::Bracket<T> bracket{};
-    const bool is_enclosed = is_usual && quotient::enclose(of, bracket);
+    bool is_enclosed = is_usual && quotient::enclose(of, bracket);
     if (is_enclosed && bracket.low == bracket.high && is_finite(bracket.low)) return canonical(bracket.low);
-    if constexpr (sizeof(T) == sizeof(double))
-        if (double scaled = 0; !is_usual && quotient::try_scaled(of, scaled)) return scaled;
-    if (is_finite(of.x) && is_finite(of.y) && is_finite(of.p) && is_finite(of.q))
-        return quotient::search_any(of, is_enclosed, bracket);
-    return quotient::of_any<T>(of);
+    if (!is_finite(of.x) || !is_finite(of.y) || !is_finite(of.p) || !is_finite(of.q)) return quotient::of_any<T>(of);
+    if constexpr (sizeof(T) == sizeof(double)) {
+        if (!is_usual) is_enclosed = quotient::enclose_any(of, bracket);
+        if (is_enclosed && bracket.low == bracket.high && is_finite(bracket.low)) return canonical(bracket.low);
+    }
+    return quotient::search_any(of, is_enclosed, bracket);
 }
 
 /// Element i of a / b, vectors of complex numbers whose parts take turns.

@@ -114,6 +114,23 @@ TYPED_TEST(ComplexQuotient, IsRoundedOnceFarFromOne) {
     }
 }
 
+/// Parts far from one another, as where losses are tiny.
+TYPED_TEST(ComplexQuotient, IsRoundedOnceWherePartsLieFarApart) {
+    using T = TypeParam;
+    Random random(8);
+    const int all = std::is_same_v<T, double> ? 1074 : 149, most = all - 60;
+    const auto number = [&] { return std::ldexp(random.number<T>(), static_cast<int>(random.between(-all, most))); };
+    const auto one_near_1 = [&] {
+        return random.between(0, 1) == 0 ? std::complex<T>(random.number<T>(), number())
+                                         : std::complex<T>(number(), random.number<T>());
+    };
+    for (int i = 0; i < 10'000; ++i) {
+        expect_rounded_once<T>({number(), number()}, {number(), number()});
+        expect_rounded_once(one_near_1(), one_near_1());
+        expect_rounded_once<T>(1, one_near_1());
+    }
+}
+
 TYPED_TEST(ComplexQuotient, ByRealOrImaginaryNumbersIsReal) {
     using T = TypeParam;
     Random random(4);
