@@ -65,6 +65,7 @@ public:
             judged.push_back(attempt_with_a_look(system, *candidate, method, max_iterations));
         }
         if (!System::is_mixed && !options_.preconditioner) run_last_resorts(system, method, max_iterations);
+        if constexpr (has_least_squares<System>) refute_least_squares(system, schedule);
     }
 
     /// Whether something is left to solve, and iterations to do it by.
@@ -92,6 +93,8 @@ public:
 
 private:
     using Clock = std::chrono::steady_clock;
+
+    static constexpr double clearly = 16;  ///< times the tolerance: more than what another x may meet by chance
 
     /// Without a preconditioner where all that the schedule has was refused, as minres refuses what is not symmetric; then what
     /// nothing has solved by IDR(4) from the initial guess: it goes on where others break down, as on singular patterns, where
@@ -222,6 +225,39 @@ private:
         }
     }
 
+    /// What iterations took for least squares of a singular A may be far from the solution of a nearly singular one, as factors
+    /// tell that were not tried before.
+    template <class System>
+    void refute_least_squares(System& system, FallbackSchedule& schedule) {
+        const bool is_tried = std::ranges::any_of(report_.attempts, [](const Attempt& attempt) {
+            return attempt.preconditioner == PreconditionerKind::klu && !attempt.least_squares && !attempt.mixed;
+        });
+        if (least_squares_.empty() || is_tried || !schedule.may_afford_complete_factors()) return;
+        Attempt& attempt = report_.attempts.emplace_back();
+        attempt.preconditioner = PreconditionerKind::klu;
+        attempt.columns = least_squares_;
+        const auto start = Clock::now();
+        try {
+            system.precondition(attempt.preconditioner);
+        } catch (const Error& error) {
+            attempt.refusal = error.what();
+        }
+        attempt.setup_seconds = seconds_since(start);
+        if (!attempt.refusal.empty()) return;
+        attempt.factor_entries = system.preconditioner().factor_entries();
+        attempt.pivot_ratio = system.preconditioner().pivot_ratio();
+        attempt.factor_hash = system.factor_hash().get();
+        std::erase_if(least_squares_, [&](std::int64_t column) {
+            const bool is_refuted = take_refined(column, clearly * iterates_.tolerance(column), system.preconditioner());
+            if (is_refuted) at_limit_.push_back(column);
+            SolveResult& result = attempt.results.emplace_back();
+            result.status = SolveStatus::stagnated;
+            result.relative_residual = result.recursive_residual = report_.results[column].relative_residual;
+            return is_refuted;
+        });
+        attempt.solve_seconds = seconds_since(start) - attempt.setup_seconds;
+    }
+
     /// Whether this solves the system, or nothing does.
     template <class Found>
     bool take(Found& found, std::int64_t j, Attempt& attempt) {
@@ -342,7 +378,6 @@ private:
     /// solution, so that for u ||A|| ||A^-1|| < 1 rounding it comes to as much, less t ||b|| at most. Where that is little more
     /// than the tolerance another x may meet it by chance.
     void leave_what_rounding_limits(const Preconditioner<T>& inverse) {
-        constexpr double clearly = 16;
         std::erase_if(left_, [&](std::int64_t column) {
             const double aim = iterates_.tolerance(column), clear = clearly * aim;
             const bool is_limited = is_at_limit_of_rounding(column, aim, inverse);
@@ -355,17 +390,14 @@ private:
     bool is_at_limit_of_rounding(std::int64_t column, double aim, const Preconditioner<T>& inverse) {
         constexpr double hardly = 0x1p-10;
         const SolveResult& result = report_.results[column];
-        const bool may_be = result.status == SolveStatus::stagnated && !is_nearly_singular(inverse);
+        const bool is_nearly_singular = inverse.pivot_ratio() < least_pivot_ratio<T>(iterates_.rows());
+        const bool may_be = result.status == SolveStatus::stagnated && !is_nearly_singular;
         if (!may_be || !is_limited_by_rounding(column, result.relative_residual, aim)) return false;
         try {
             return iterates_.estimated_error(column, inverse, options_.iteration.accuracy) <= hardly;
         } catch (const Error&) {  // no memory for a look at it
             return false;
         }
-    }
-
-    bool is_nearly_singular(const Preconditioner<T>& inverse) const {
-        return inverse.pivot_ratio() < least_pivot_ratio<T>(iterates_.rows());
     }
 
     bool is_limited_by_rounding(std::int64_t column, double residual, double aim) {
@@ -377,7 +409,7 @@ private:
     bool take_refined(std::int64_t column, double aim, const Preconditioner<T>& inverse) {
         constexpr double surely_not_all = 0x1p-20;
         const bool has_iterated = report_.results[column].iterations > 0;
-        if (!has_iterated || iterates_.holds_pair(column) || is_nearly_singular(inverse)) return false;
+        if (!has_iterated || iterates_.holds_pair(column)) return false;
         std::optional<Refined<T>> refined;
         try {
             refined = iterates_.refined(column, inverse, options_.iteration.accuracy);
