@@ -125,9 +125,10 @@ struct SolveReport {
 /// Where klu leaves more of b - A x than the tolerance allows, since rounding x makes as much of it, and would change x by less
 /// than 2^-10 of itself, `obstacle` says so unless something else solves the system. Where rounding x makes more than 16 times
 /// what the tolerance allows nothing else is tried: the status is `stagnated`. So it is where A^-1 b is so large that rounding
-/// it leaves more of b - A x than x = 0 does, as where x grows from row to row: x is then what klu's factors make of b in four
-/// steps of iterative refinement, if they would change that by less than 2^-20 of itself. Of a singular A, w'A = 0, it never
-/// is: w'(b - A x) stays w'b, and factors would change x by all of itself again.
+/// it leaves more of b - A x than x = 0 does, as where x grows from row to row: x is then what klu's factors make of b in
+/// three steps of iterative refinement, and up to 30 as long as each halves the change, if one more would change that by less
+/// than 2^-20 of itself. Of a singular A, w'A = 0, it never is: w'(b - A x) stays w'b, and factors would change x by all of
+/// itself again.
 ///
 /// Least squares (least_squares.hpp) are looked for where A is singular, as its structure or complete factors tell and one more
 /// attempt has not solved the system, in 2000 steps at most and with factors that cost no more than 10^4; and in as many steps
@@ -137,9 +138,11 @@ struct SolveReport {
 /// are to come. An x that solves the system is taken. Where what they leave of b stands at right angles to the columns of A but
 /// for 16 unit roundoffs, and is 32 sqrt(n) times what the tolerance allows and more than rounding x comes to, nothing solves
 /// the system to this precision: x is its least squares, even where the residual of an x that has grown beyond all measure was
-/// less, the status is `stagnated`, and `obstacle` says so. Else all goes on from the x of before; no more than a quarter of
-/// the iterations that were left are gone each time. None of this is done where a method, a preconditioner or a guarantee is
-/// asked for, or x_low.
+/// less, the status is `stagnated`, and `obstacle` says so. If klu was not tried by then, and is estimated to cost no more than
+/// 10^4 iterations with jacobi, it is, for a nearly singular A: where rounding limits what its factors make of b, as above, that
+/// is x instead. Where no least squares are found all goes on from the x of before; no more than a quarter of the iterations
+/// that were left are gone each time. None of this is done where a method, a preconditioner or a guarantee is asked for, or
+/// x_low.
 ///
 /// Rows of A that are far smaller than others are looked at once more. The relative residual says nothing of them, as inside of
 /// a body whose boundary values are held by a penalty. S scales each row by a power of two to a largest |a_ij| from 1 to 2. For

@@ -231,7 +231,7 @@ double FallbackSchedule::steps_an_iteration(Kind kind) const {
 double FallbackSchedule::cost_of_iteration(Kind kind) const { return steps_an_iteration(kind) * costs_.step(kind); }
 
 bool FallbackSchedule::may_afford_complete_factors() {
-    return automatic_ && !is_structurally_singular_ && estimated_complete() <= 2000 * cost_of_iteration(plain());
+    return automatic_ && !is_structurally_singular_ && estimated_complete() <= largest_share * cost_of_iteration(plain());
 }
 
 bool FallbackSchedule::has_solution_for_some_b_only(std::span<const Attempt> attempts) const {

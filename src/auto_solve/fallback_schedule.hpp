@@ -60,7 +60,7 @@ public:
     /// Whether A is singular, as far as its structure, once the next one depends on that, or its complete factors tell.
     bool has_solution_for_some_b_only(std::span<const Attempt> attempts) const;
 
-    /// Whether complete factors are estimated to take no longer than 2000 plain iterations.
+    /// Whether complete factors are estimated to cost no more than the largest share of plain iterations.
     bool may_afford_complete_factors();
 
 private:
