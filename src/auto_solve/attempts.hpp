@@ -40,6 +40,7 @@ public:
     Attempts(Iterates<T>& iterates, const SolveOptions& options, bool wants_least_squares = false)
         : iterates_(iterates),
           options_(options),
+          of_factors_(iterates.columns()),
           used_(iterates.columns()),
           stopped_(iterates.columns()),
           may_be_least_squares_(wants_least_squares && options.least_squares && !options.method && !options.preconditioner &&
@@ -55,11 +56,12 @@ public:
         bool was_singular = false;  // when the last attempt was chosen
         while (has_more_to_do(max_iterations)) {
             const bool looks_at_singular = was_singular && schedule.has_solution_for_some_b_only(judged);
-            if (!looks_at_singular) find_least_squares_if_stuck(system, max_iterations);
+            if (!looks_at_singular && !knows_a_solution()) find_least_squares_if_stuck(system, max_iterations);
             if (!has_more_to_do(max_iterations)) break;
             const std::optional<Candidate> candidate = schedule.next(judged);  // which may order A
             const bool is_singular = schedule.has_solution_for_some_b_only(judged);
-            find_least_squares_if_singular(system, is_singular && (was_singular || !candidate), max_iterations);
+            const bool is_time = was_singular || !candidate || knows_a_solution();
+            find_least_squares_if_singular(system, is_singular && is_time, max_iterations);
             if (!candidate || ends_with_least_residual_ || !has_more_to_do(max_iterations)) break;
             was_singular = is_singular;
             judged.push_back(attempt_with_a_look(system, *candidate, method, max_iterations));
@@ -81,6 +83,7 @@ public:
             SolveResult& result = report_.results[j];
             result.status = status_of_all(result, stopped_[j]);
             const auto column = static_cast<std::int64_t>(j);
+            if (is_among(left_, column)) take_what_factors_found(column);
             if (!is_among(least_squares_, column) && !is_among(refined_, column))
                 result.relative_residual = iterates_.restore_best(column, result.relative_residual);
         }
@@ -176,13 +179,14 @@ private:
 
     template <class System>
     void find_least_squares_if_singular(System& system, bool is_singular, std::int64_t max_iterations) {
-        constexpr std::int64_t many_steps = 2000;
+        constexpr std::int64_t few_steps = 100, many_steps = 2000;
         constexpr double cost_of_factors = 10000;
         if constexpr (has_least_squares<System>) {
-            if (!may_be_least_squares_ || left_.empty()) return;
-            if (is_singular && !std::exchange(has_looked_at_singular_, true))
-                find_least_squares(system, many_steps, cost_of_factors, max_iterations);
+            if (left_.empty() || options_.preconditioner) return;
+            if (may_be_least_squares_ && is_singular && !std::exchange(has_looked_at_singular_, true))
+                find_least_squares(system, knows_a_solution() ? few_steps : many_steps, cost_of_factors, max_iterations);
             leave_least_squares();
+            std::erase_if(left_, [&](std::int64_t column) { return take_what_factors_found(column); });
         }
     }
 
@@ -248,8 +252,8 @@ private:
         attempt.pivot_ratio = system.preconditioner().pivot_ratio();
         attempt.factor_hash = system.factor_hash().get();
         std::erase_if(least_squares_, [&](std::int64_t column) {
-            const bool is_refuted = take_refined(column, clearly * iterates_.tolerance(column), system.preconditioner());
-            if (is_refuted) at_limit_.push_back(column);
+            refine(column, clearly * iterates_.tolerance(column), system.preconditioner());
+            const bool is_refuted = take_what_factors_found(column);
             SolveResult& result = attempt.results.emplace_back();
             result.status = SolveStatus::stagnated;
             result.relative_residual = result.recursive_residual = report_.results[column].relative_residual;
@@ -275,7 +279,7 @@ private:
         const bool is_least = !is_solution && found.is_least(j) && found.is_far_from(tolerance, j) &&
                               of_found.relative_residual > iterates_.rounding(column);
         if (is_solution) result.status = SolveStatus::converged;
-        if (is_least) least_squares_.push_back(column);
+        if (is_least && !of_factors_[column]) least_squares_.push_back(column);
         if (is_solution || is_least) return true;
         if (stopped_[column]) result.status = SolveStatus::iteration_limit;
         iterates_.keep_if_best(column, of_found.relative_residual);
@@ -376,22 +380,22 @@ private:
     /// Where complete factors stagnate at what rounding x comes to, at an x that they would hardly change, nothing else gets
     /// nearer, unless A is nearly singular: any other x that meets the tolerance t lies within ||A^-1|| t ||b|| of the
     /// solution, so that for u ||A|| ||A^-1|| < 1 rounding it comes to as much, less t ||b|| at most. Where that is little more
-    /// than the tolerance another x may meet it by chance.
+    /// than the tolerance another x may meet it by chance. Of a nearly singular A a smaller x may: it is looked for.
     void leave_what_rounding_limits(const Preconditioner<T>& inverse) {
         std::erase_if(left_, [&](std::int64_t column) {
             const double aim = iterates_.tolerance(column), clear = clearly * aim;
             const bool is_limited = is_at_limit_of_rounding(column, aim, inverse);
-            const bool ends = (is_limited && iterates_.rounding(column) > clear) || take_refined(column, clear, inverse);
-            if ((is_limited || ends) && !is_among(at_limit_, column)) at_limit_.push_back(column);
-            return ends;
+            if (is_limited && !is_among(at_limit_, column)) at_limit_.push_back(column);
+            if (is_limited && iterates_.rounding(column) > clear) return true;
+            refine(column, clear, inverse);
+            return !is_nearly_singular(inverse) && take_what_factors_found(column);
         });
     }
 
     bool is_at_limit_of_rounding(std::int64_t column, double aim, const Preconditioner<T>& inverse) {
         constexpr double hardly = 0x1p-10;
         const SolveResult& result = report_.results[column];
-        const bool is_nearly_singular = inverse.pivot_ratio() < least_pivot_ratio<T>(iterates_.rows());
-        const bool may_be = result.status == SolveStatus::stagnated && !is_nearly_singular;
+        const bool may_be = result.status == SolveStatus::stagnated && !is_nearly_singular(inverse);
         if (!may_be || !is_limited_by_rounding(column, result.relative_residual, aim)) return false;
         try {
             return iterates_.estimated_error(column, inverse, options_.iteration.accuracy) <= hardly;
@@ -400,34 +404,49 @@ private:
         }
     }
 
+    bool is_nearly_singular(const Preconditioner<T>& inverse) const {
+        return inverse.pivot_ratio() < least_pivot_ratio<T>(iterates_.rows());
+    }
+
     bool is_limited_by_rounding(std::int64_t column, double residual, double aim) {
         const double rounding = iterates_.rounding(column);
         return residual <= rounding && rounding > aim;
     }
 
-    /// Whether x is now what complete factors make of b (solve.hpp).
-    bool take_refined(std::int64_t column, double aim, const Preconditioner<T>& inverse) {
+    /// Finds what complete factors make of b (solve.hpp), if nothing but rounding limits that.
+    void refine(std::int64_t column, double aim, const Preconditioner<T>& inverse) {
         constexpr double surely_not_all = 0x1p-20;
         const bool has_iterated = report_.results[column].iterations > 0;
-        if (!has_iterated || iterates_.holds_pair(column)) return false;
+        if (!has_iterated || iterates_.holds_pair(column)) return;
         std::optional<Refined<T>> refined;
         try {
             refined = iterates_.refined(column, inverse, options_.iteration.accuracy);
         } catch (const Error&) {  // no memory for it
-            return false;
+            return;
         } catch (const std::bad_alloc&) {
-            return false;
+            return;
         }
-        if (!(refined->error <= surely_not_all)) return false;
+        if (!(refined->error <= surely_not_all)) return;
         iterates_.exchange(column, refined->x);
-        if (!is_limited_by_rounding(column, refined->residual, aim)) {
-            iterates_.exchange(column, refined->x);
-            return false;
-        }
+        const bool is_limited = is_limited_by_rounding(column, refined->residual, aim);
+        iterates_.exchange(column, refined->x);
+        if (is_limited) of_factors_[column] = std::move(refined);
+    }
+
+    bool knows_a_solution() const {
+        return std::ranges::any_of(left_, [&](std::int64_t column) { return of_factors_[column].has_value(); });
+    }
+
+    /// Whether x is now what complete factors make of b.
+    bool take_what_factors_found(std::int64_t column) {
+        if (!of_factors_[column]) return false;
+        iterates_.exchange(column, of_factors_[column]->x);
         SolveResult& result = report_.results[column];
-        result.status = SolveStatus::stagnated;
-        result.relative_residual = result.recursive_residual = refined->residual;
+        if (!stopped_[column]) result.status = SolveStatus::stagnated;
+        result.relative_residual = result.recursive_residual = of_factors_[column]->residual;
+        of_factors_[column].reset();
         refined_.push_back(column);
+        if (!is_among(at_limit_, column)) at_limit_.push_back(column);
         return true;
     }
 
@@ -533,14 +552,15 @@ private:
     Iterates<T>& iterates_;
     const SolveOptions& options_;
     SolveReport report_;
-    std::vector<std::int64_t> left_;           ///< columns that have not converged
-    std::vector<std::int64_t> at_limit_;       ///< columns that factors brought as near as rounding x leaves them
-    std::vector<std::int64_t> refined_;        ///< of at_limit_ those whose x are what complete factors make of b
-    std::vector<std::int64_t> least_squares_;  ///< columns that nothing solves, and their least squares
-    bool is_stuck_ = false;                    ///< an attempt that may go on after a look
-    bool is_least_ = false;                    ///< the residual of an attempt, as it seems
-    bool ends_with_least_residual_ = false;    ///< by the method that the caller wants
-    PlateauWatch plateau_;                     ///< of the first column of an attempt
+    std::vector<std::int64_t> left_;                     ///< columns that have not converged
+    std::vector<std::int64_t> at_limit_;                 ///< columns that factors brought as near as rounding x leaves them
+    std::vector<std::int64_t> refined_;                  ///< of at_limit_ those whose x are what complete factors make of b
+    std::vector<std::optional<Refined<T>>> of_factors_;  ///< of columns, what those make of b, where it was not taken
+    std::vector<std::int64_t> least_squares_;            ///< columns that nothing solves, and their least squares
+    bool is_stuck_ = false;                              ///< an attempt that may go on after a look
+    bool is_least_ = false;                              ///< the residual of an attempt, as it seems
+    bool ends_with_least_residual_ = false;              ///< by the method that the caller wants
+    PlateauWatch plateau_;                               ///< of the first column of an attempt
     bool has_looked_ = false, has_looked_at_singular_ = false;  ///< for least squares
     std::vector<std::int64_t> used_;                            ///< iterations of each column
     std::vector<bool> stopped_;                                 ///< columns, by the callback
