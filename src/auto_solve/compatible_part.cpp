@@ -188,6 +188,22 @@ bool CompatibleParts<T>::is_image_of_constants(std::span<const T> b, double tole
 }
 
 template <class T>
+void CompatibleParts<T>::finish(SolveReport& report, const std::function<SolveResult(std::size_t, double)>& solve_on) const {
+    constexpr double safely = 0.99;
+    for (const Part& part : parts_) {
+        SolveResult& result = report.results[part.column];
+        const bool may_be_met = result.status == SolveStatus::converged && part.mean < part.tolerance;
+        if (!may_be_met || relative_residual(part.of_caller) <= part.tolerance) continue;
+        const double left_to_meet = safely * std::sqrt((part.tolerance - part.mean) * (part.tolerance + part.mean));
+        const SolveResult last = solve_on(part.column, left_to_meet);
+        result.recursive_residual = last.recursive_residual;
+        result.iterations += last.iterations;
+        result.replacements += last.replacements;
+        result.restarts += last.restarts;
+    }
+}
+
+template <class T>
 void CompatibleParts<T>::tell(SolveReport& report) const {
     double largest_mean = 0;
     const bool is_solved = std::ranges::all_of(  // for b without what A cannot reach

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -37,6 +38,10 @@ public:
     /// where b does.
     CompatibleParts(const SpmvPlan<T>& a, const MatrixFacts& facts, std::vector<Unknown<T>>& unknowns,
                     const KrylovOptions& options);
+
+    /// Where what is left of the compatible part and what A cannot reach both meet the tolerance, but not together, the part is
+    /// solved on: `solve_on(column, tolerance)` says how that ends.
+    void finish(SolveReport& report, const std::function<SolveResult(std::size_t, double)>& solve_on) const;
 
     /// What a solve with these parts came to for b itself: its residual, `stagnated` where that does not meet the tolerance,
     /// and what stands in the way.

@@ -152,6 +152,11 @@ SolveReport SystemSolver<T>::solve_compatible_parts(std::vector<Unknown<T>> unkn
     const CompatibleParts<T> parts(a_, facts(), unknowns, options_.iteration);
     SolveReport report = attempt_all(unknowns, true);
     settle_small_rows(unknowns, report);
+    if (can_solve_again())
+        parts.finish(report, [&](std::size_t column, double tolerance) {
+            const std::int64_t left = options_.iteration.max_iterations - report.results[column].iterations;
+            return solve_again(unknowns[column], tolerance, left);
+        });
     parts.tell(report);
     return report;
 }
