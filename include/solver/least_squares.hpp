@@ -25,7 +25,8 @@ struct LeastSquaresOptions {
 /// that r stands at right angles to all of them. This does not depend on the units of the columns, and asks for more
 /// than ||A'r|| <= tolerance ||A||_F ||r||, which the largest columns alone can meet. Along the left singular vector of a
 /// singular value s of A, its n columns scaled to norm 1, r may then still be sqrt(n) (tolerance / s) ||r|| long: singular
-/// values at or below the tolerance may count as zero, as below a numerical rank; a smaller tolerance sees more of them.
+/// values up to sqrt(n) times the tolerance may count as zero, as below a numerical rank; a smaller tolerance sees more of
+/// them.
 ///
 /// Rounding the elements of x alone may turn r by more, as where b is fitted nearly exactly. Where complete factors show that
 /// the part of r in the range of A is no longer than 2 u (sum_k ||a_k||^2 x_k^2)^1/2, u the unit roundoff, x is claimed, too.

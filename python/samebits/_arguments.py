@@ -66,7 +66,7 @@ def yes_or_no(value: Any, name: str) -> bool:
 def tolerances(**given: Any) -> dict[str, float]:
     """Numbers, by their names, none of them below 0."""
     try:
-        found = {name: float(value) for name, value in given.items()}
+        found = {} if any(isinstance(v, str) for v in given.values()) else {name: float(v) for name, v in given.items()}
     except (TypeError, ValueError, OverflowError):
         found = {}
     if not found or not all(value >= 0 for value in found.values()):

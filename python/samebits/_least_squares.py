@@ -34,13 +34,13 @@ class LsmrResult(NamedTuple):
 
 
 class LeastSquaresResult(NamedTuple):
-    """What `lstsq` found: ``x``; ``status``, 'converged', 'iteration limit', 'stagnated' or 'non-finite'; ``iterations``; ``residual``,
-    ``||r|| / ||b||`` of ``r = b - A x``; ``normal_residual``, the largest cosine of the angle between r and a column of A, 0 for the
+    """What `lstsq` found: ``x``; ``status``, 'converged', 'iteration limit', 'stagnated', 'non-finite' or 'interrupted' (by Ctrl-C);
+    ``iterations``; ``residual``, ``||r|| / ||b||`` of ``r = b - A x``; ``normal_residual``, the largest cosine of the angle between r and a column of A, 0 for the
     least squares (where A x = b is solved r is what rounding leaves, and its direction says nothing); ``factor_entries`` of a
     preconditioner; these five of each column of b in ``columns``."""
 
     x: np.ndarray  #: the solution, or the best iterate
-    status: str  #: 'converged', 'iteration limit', 'stagnated' or 'non-finite'
+    status: str  #: 'converged', 'iteration limit', 'stagnated', 'non-finite' or 'interrupted'
     iterations: int  #: each of a product with A and one with its transpose
     residual: float  #: ``||b - A x|| / ||b||``, computed from x: in general not small
     #: the largest ``|a_j^H r| / (||a_j|| ||r||)`` of a column a_j and ``r = b - A x``, computed from x: 0 for the least squares; of complex
@@ -234,8 +234,9 @@ def lstsq(
     rtol, atol : float
         The aim is ``|a_j^H r| <= rtol ||a_j|| ||r||`` for every column a_j of A, which does not depend on its unit, or
         ``||r|| <= max(rtol ||b||, atol)``. One of both must be above 0. Where rounding x alone leaves a larger angle, as where b is fitted
-        nearly exactly, that is enough. Singular values of A, its columns scaled to norm 1, at or below rtol may count as zero, as below
-        NumPy's ``rcond``: two columns that differ by 1e-11 of their length may need a smaller rtol. Rows of zeros stand aside, and where
+        nearly exactly, that is enough. Singular values of A, its n columns scaled to norm 1, up to sqrt(n) rtol may count as zero, as
+        below NumPy's ``rcond``: two columns that differ by 1e-11 of their length may need a smaller rtol, and so may a square A that is
+        nearly singular: where ``residual`` is not small, look whether a smaller rtol makes it so. Rows of zeros stand aside, and where
         heavy rows alone make r small beside b, as constraints do, the angle counts, for an rtol of 9e-7 or less and no atol.
     maxiter : int
         Iterations in all, of each column of b.
@@ -281,6 +282,8 @@ def lstsq(
     options = _options(accuracy, aims["rtol"] / given.size_of_norm, aims["atol"], whole_number(maxiter, "maxiter"))
     found, raised = system.solve_by_any_means(given.right, x, columns, options, whole_number(memory_limit, "memory_limit"))
     result = _of_all_columns(place.sent(given.told(x, system.columns)), [_of_one_column(c, given.size_of_norm) for c in found])
+    if isinstance(raised, KeyboardInterrupt) and result.status == "iteration limit":
+        result = result._replace(status="interrupted")
     raise_again(raised, result)
     if not result.converged:
         warnings.warn(ConvergenceWarning(_failure(result, aims["rtol"]), result), stacklevel=2)

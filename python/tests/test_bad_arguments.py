@@ -193,6 +193,7 @@ REFUSED = {
     "a tolerance": (lambda: sb.gmres(R, b3, rtol=np.nan), "rtol is nan and atol is 0.0; expected numbers, 0 or more"),
     "atol of lsmr": (lambda: sb.lsmr(R, b3, atol="a"), "atol is 'a' and btol is 1e-06; expected numbers, 0 or more"),
     "btol of lsmr": (lambda: sb.lsmr(R, b3, btol=-1), "atol is 1e-06 and btol is -1; expected numbers, 0 or more"),
+    "a tolerance as text": (lambda: sb.solve(R, b3, rtol="1e-3"), "rtol is '1e-3' and atol is 0.0; expected numbers, 0 or more"),
     "a tolerance that no double holds": (lambda: sb.solve(R, b3, rtol=10**400), "rtol is 10{400} and atol is 0.0; expected numbers, 0 or more"),
     "a damp that no double holds": (lambda: sb.lsmr(R, b3, damp=10**400), "damp is 10{400}; expected a real number"),
     "a drop tolerance that no double holds": (lambda: sb.Preconditioner(R, "ilut", drop_tolerance=10**400), "drop_tolerance is 10{400} and"),

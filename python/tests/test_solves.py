@@ -382,6 +382,17 @@ def test_ctrl_c_leaves_what_lsmr_found(factor):
     assert np.linalg.norm(a.residual(b, found.x)) == pytest.approx(found.normr)
 
 
+@pytest.mark.usefixtures("answers_ctrl_c")
+def test_ctrl_c_leaves_what_lstsq_found():
+    a, b = sb.Matrix(hard()), np.ones(40_000)
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt) as caught:
+        while True:
+            sb.lstsq(a, b, rtol=1e-15, memory_limit=1, maxiter=10**9, threads=1)
+    found = getattr(caught.value, "result", None)
+    assert found is None or (found.status == "interrupted" and found.x.shape == b.shape)
+
+
 def test_other_threads_run_meanwhile():
     a, b, turns, stop = hard(), np.ones(40_000), [], threading.Event()
 
