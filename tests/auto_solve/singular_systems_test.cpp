@@ -210,7 +210,7 @@ TEST(SingularSystems, AreNotSaidToBeSolvedByAnXWhoseResidualIsLostInRounding) {
 /// The precision matrix of a process x_i = rho x_(i-1) + noise, 1 - rho = 2^-40: singular as far as pivots tell, and yet
 /// factored with all digits. What factors make of b is taken, though least squares leave less of it, or hardly more, and even
 /// where rounding it leaves more than b.
-// Promise: solve.hpp, "x is then what klu's factors make of b in three steps"
+// Promise: solve.hpp, "So it is where A^-1 b is so large"
 TEST(SingularSystems, AreNotTakenForNearlySingularOnes) {
     for (const int exponent : {-40, -44}) {
         constexpr std::int32_t n = 2000;
@@ -354,7 +354,7 @@ TEST(SingularSystems, AreNotWhatGrowsFromRowToRow) {
 /// L^2 - s I, L a grid's Laplacian, s between its two smallest eigenvalues, and no memory for factors: conjugate gradients are
 /// stuck before they see that it is indefinite. After a look in vain they go on, and end with MINRES.
 // Promise: solve.hpp, "An attempt that is not given up as too slow pauses for that"
-// Promise: solve.hpp, "Else all goes on from the x of before"
+// Promise: solve.hpp, "Where no least squares are found"
 TEST(SingularSystems, AreNotWhatIsStuckForAWhile) {
     const CsrMatrix<double> l = matrices::find_generator("poisson2d_40").value().make();
     const double smallest = 8 * std::pow(std::sin(std::acos(-1.0) / 82), 2);
