@@ -139,10 +139,10 @@ struct SolveReport {
 /// for 16 unit roundoffs, and is 32 sqrt(n) times what the tolerance allows and more than rounding x comes to, nothing solves
 /// the system to this precision: x is its least squares, even where the residual of an x that has grown beyond all measure was
 /// less, the status is `stagnated`, and `obstacle` says so. If klu was not tried by then, and is estimated to cost no more than
-/// 10^4 iterations with jacobi, it is, for a nearly singular A: where rounding limits what its factors make of b, as above, that
-/// is x instead. Where no least squares are found all goes on from the x of before; no more than a quarter of the iterations
-/// that were left are gone each time. None of this is done where a method, a preconditioner or a guarantee is asked for, or
-/// x_low.
+/// 10^4 iterations with jacobi, it is, for a nearly singular A: where rounding limits what its factors make of b, as above,
+/// that is x instead. Where no least squares are found all goes on from the x of before; no more than a quarter of the
+/// iterations that were left are gone each time. None of this is done where a method, a preconditioner or a guarantee is asked
+/// for, or x_low.
 ///
 /// Rows of A that are far smaller than others are looked at once more. The relative residual says nothing of them, as inside of
 /// a body whose boundary values are held by a penalty. S scales each row by a power of two to a largest |a_ij| from 1 to 2. For
