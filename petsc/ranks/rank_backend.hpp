@@ -93,8 +93,8 @@ public:
         for (std::int64_t i = 0; i < rows(); ++i) out[i] = solver::random_element<double>(seed, products_.layout().begin() + i);
     }
 
-    double right_hand_side_norm() const { return reduced(b_, b_, Rounding::square_root, true_accuracy_); }
-    double true_norm(const Residual& x) const { return reduced(x, x, Rounding::square_root, true_accuracy_); }
+    double right_hand_side_norm() const { return reduced(b_, b_, Rounding::square_root, solver::Accuracy::exact); }
+    double true_norm(const Residual& x) const { return reduced(x, x, Rounding::square_root, solver::Accuracy::exact); }
     bool is_finite(const Solution& x) const { return std::isfinite(norm2(x.x)); }
     double rounding_terms(const Vector& weights, const Solution& x) const {
         Vector terms = vector();
