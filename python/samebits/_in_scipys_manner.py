@@ -12,7 +12,7 @@ import numpy as np
 from . import _core
 from ._arguments import MOST, _host_array, accuracy_number, real_number, whole_number
 from ._complex import OnParts, is_complex, parts
-from ._matrix import Matrix, as_matrix, right_hand_side
+from ._matrix import Matrix, as_matrix, entries_of, right_hand_side
 from ._operators import How, Shifted, run_operator, without_entries
 from ._places import Host
 from ._preconditioner import Preconditioner, preconditioner_of, preconditioner_on_parts
@@ -118,19 +118,12 @@ def _check_column(method: str, x: Any, name: str, shape: Any) -> None:
         raise _core.DimensionMismatch(f"{method}: {name} has the shape {found}, A {tuple(shape)}; expected {expected}")
 
 
-def _entries_of(a: Any) -> Any:
-    """The matrix that aslinearoperator of SciPy or CuPy made an operator of, else a: others may keep any matrix as their A."""
-    kind = type(a)
-    is_matrix = kind.__name__ == "MatrixLinearOperator" and kind.__module__.startswith(("scipy.", "cupyx."))
-    return a.A if is_matrix else a
-
-
 def _solved(method: str, a: Any, b: Any, x0: Any, M: Any, options: dict[str, Any], how: How) -> KrylovResult:
     """The pair, of a matrix or of an operator."""
     _check_column(method, b, "b", a.shape)
     if x0 is not None and not isinstance(x0, str):
         _check_column(method, x0, "x0", a.shape)
-    explicit = _entries_of(a)
+    explicit = entries_of(a)
     if any(is_complex(given) for given in (explicit, b, x0, M)):
         return _solved_on_parts(method, explicit, b, x0, M, options, how)
     if without_entries(explicit):

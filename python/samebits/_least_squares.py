@@ -12,7 +12,7 @@ from . import _core
 from ._arguments import _host_array, accuracy_number, into, number_of_threads, real_number, returned_vector, tolerances, whole_number
 from ._complex import is_complex, parts, whole
 from ._complex_matrix import as_complex
-from ._matrix import Matrix, as_matrix
+from ._matrix import Matrix, as_matrix, entries_of
 from ._operators import without_entries
 from ._places import HOST, host_array, place_of
 from ._result import ConvergenceWarning, fingerprint, iterations_in_words, largest, raise_again
@@ -268,6 +268,7 @@ def lstsq(
     >>> sb.lstsq([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], [1.0, 3.0, 5.0]).x
     array([1., 2.])
     """
+    A = entries_of(A)
     if without_entries(A):
         raise _core.InvalidArgument("lstsq: A is an operator without entries, of which factors are made; lsmr takes it")
     aims = tolerances(rtol=rtol, atol=atol)

@@ -59,6 +59,13 @@ def _shape(shape: Any) -> tuple[int, int]:
     return whole_number(rows, "shape[0]"), whole_number(columns, "shape[1]")
 
 
+def entries_of(a: Any) -> Any:
+    """The matrix that aslinearoperator of SciPy or CuPy made an operator of, else a: others may keep any matrix as their A."""
+    kind = type(a)
+    is_matrix = kind.__name__ == "MatrixLinearOperator" and kind.__module__.startswith(("scipy.", "cupyx."))
+    return a.A if is_matrix else a
+
+
 def _is_of_torch(a: Any) -> bool:
     """Whether it is a CSR tensor; dense ones have the same methods."""
     return str(getattr(a, "layout", "")) == "torch.sparse_csr"

@@ -12,7 +12,7 @@ from . import _core
 from ._arguments import accuracy_number, device_number, number_of_threads, text, tolerances, whole_number, yes_or_no
 from ._complex import is_complex, parts, parts_of_rows, whole, whole_shape
 from ._complex_matrix import as_complex
-from ._matrix import Matrix, _device_of, right_hand_side
+from ._matrix import Matrix, _device_of, entries_of, right_hand_side
 from ._places import Host, beside_a_matrix, host_array, place_of, same_dtype
 from ._preconditioner import KINDS, Preconditioner
 from ._result import Attempt, ConvergenceWarning, Proof, Result, raise_again
@@ -397,7 +397,7 @@ def solve(
     >>> bool(np.allclose(r.x, [1 / 11, 7 / 11]))
     True
     """
-    m = "none" if preconditioner is None else preconditioner
+    a, m = entries_of(a), "none" if preconditioner is None else preconditioner
     if not isinstance(m, Preconditioner):
         m = text(m, "preconditioner", f"'auto', {KINDS}, a Preconditioner (from_function makes one of a function), or None")
     options = {

@@ -315,6 +315,8 @@ def test_bicgstab_as_scipys():
     with pytest.raises(sb.NotSupported, match="LinearOperator"):
         sb.bicgstab(operator, b, M="jacobi")
     assert sb.bicgstab(spla.aslinearoperator(a), b)[1] == 0  # one that is a matrix after all
+    assert same(sb.solve(spla.aslinearoperator(a), b).x, sb.solve(a, b).x)
+    assert same(sb.lstsq(spla.aslinearoperator(a), b).x, sb.lstsq(a, b).x)
     assert same(sb.bicgstab(a.astype(np.float32), b)[0], sb.bicgstab(a.astype(np.float32).astype(np.float64), b)[0])
     mine = spla.bicgstab(a, b, rtol=1e-8)[0]
     assert np.allclose(mine, sb.bicgstab(a, b, rtol=1e-8)[0], rtol=1e-5)
