@@ -93,9 +93,9 @@ struct SolveReport {
 ///    some rows lie farther apart in the graph of A than the iterations that it may take, and not at all where, besides, four
 ///    of five rows add up to less than 2^-10 of their diagonal, amg suits A, x is 0 and b is not;
 ///  - amg where it suits A (a positive diagonal, nine of ten rows with sum |a_ij| <= 4 a_ii beside it, no waves) and is
-///    expected to cost less than complete factors, which are estimated from parts of A (preparation.hpp). An A that is its own
-///    transpose has waves where more than half of its rows add up to less than -2^-10 a_ii, and four times as many as to more
-///    than 2^-10 a_ii;
+///    expected to cost less than 1.5 times as much as complete factors, which one thread makes, and which are estimated from
+///    parts of A (preparation.hpp). An A that is its own transpose has waves where more than half of its rows add up to less
+///    than -2^-10 a_ii, and four times as many as to more than 2^-10 a_ii;
 ///  - schur where A is symmetric, has a diagonal that is not positive, and this is expected to cost less than factors, by their
 ///    estimate or, later, by the prepared matrix;
 ///  - jacobi again, where its rate promises less work than factors;

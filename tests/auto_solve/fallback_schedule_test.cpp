@@ -1,5 +1,7 @@
 #include "auto_solve/fallback_schedule.hpp"
 
+#include "auto_solve/cost_model.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -241,6 +243,21 @@ TEST(FallbackSchedule, TakesCompleteFactorsForMeshesWhereTheyCostLess) {
     ASSERT_TRUE(schedule.next({}));
     const std::vector<Attempt> slow{attempt(Kind::jacobi, 16, 0.9)};
     EXPECT_EQ(schedule.next(slow)->preconditioner, Kind::klu);
+}
+
+/// One thread makes factors, and many multigrid.
+TEST(FallbackSchedule, CountsCompleteFactorsHalfMoreBesideMultigrid) {
+    for (const double share : {0.6, 0.7}) {  // of what multigrid costs
+        Case mesh{predicted(1000000, 0, 0)};
+        const ScheduleFacts facts = mesh.facts_of_a_mesh(1000000);
+        const CostModel costs(facts.profile, facts.matrix, facts.fill_factor);
+        const double an_entry = costs.complete_factors({1, 0});
+        mesh.preparation.fill->factor_entries = (share * costs.multigrid() - costs.preparation()) / an_entry;
+        FallbackSchedule schedule(facts);
+        ASSERT_TRUE(schedule.next({}));
+        const std::vector<Attempt> slow{attempt(Kind::jacobi, 16, 0.9)};
+        EXPECT_EQ(schedule.next(slow)->preconditioner, share < 2.0 / 3 ? Kind::klu : Kind::amg);
+    }
 }
 
 /// Factors are made on the host, where they are dear beside a GPU's iterations; hierarchies are made on the GPU.
