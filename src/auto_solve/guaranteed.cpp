@@ -5,6 +5,7 @@
 #include "auto_solve/pair_as_double.hpp"
 #include "auto_solve/scaled_residual.hpp"
 #include "auto_solve/vector_copy.hpp"
+#include "core/elapsed.hpp"
 #include "core/huge_pages.hpp"
 #include "cpu/elementwise.hpp"
 #include "guarantee/backward_error.hpp"
@@ -16,7 +17,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -252,14 +252,10 @@ void add_proof(const SpmvPlan<T>& a, const GuaranteedColumn<T>& guaranteed, cons
 
 template <class T>
 SolveReport solve_with_guarantee(const SpmvPlan<T>& a, std::span<const Unknown<T>> unknowns, const SolveOptions& options) {
-    using Clock = std::chrono::steady_clock;
-    const auto seconds_since = [](Clock::time_point start) {
-        return std::chrono::duration<double>(Clock::now() - start).count();
-    };
-    auto start = Clock::now();
+    const Elapsed at_sight;
     FoundCertificate found{certificate_at_sight(a), {}};
     const bool is_settled = found.certificate.status == ProofStatus::singular;
-    const double seconds_at_sight = seconds_since(start);
+    const double seconds_at_sight = at_sight.seconds();
     SolveOptions of_solve = is_settled ? without_iterations(options) : options;
     std::vector<bool> ended(unknowns.size());  // by the callback
     if (options.iteration.callback)
@@ -271,7 +267,7 @@ SolveReport solve_with_guarantee(const SpmvPlan<T>& a, std::span<const Unknown<T
     SystemSolver<T> solver(a, of_solve);
     SolveReport report = solver.solve({unknowns.begin(), unknowns.end()});
     if (!is_settled && options.guarantee == Guarantee::bound) solver.settle_small_rows(unknowns, report);
-    start = Clock::now();
+    const Elapsed since_solve;
     for (std::size_t j = 0; j < unknowns.size(); ++j)  // what has converged has not been ended
         if (report.results[j].status == SolveStatus::converged) ended[j] = false;
     FoundCertificate none;
@@ -292,7 +288,7 @@ SolveReport solve_with_guarantee(const SpmvPlan<T>& a, std::span<const Unknown<T
     const auto is_solved = [](const SolveResult& result) { return result.status == SolveStatus::converged; };
     const bool may_solve = options.guarantee == Guarantee::rounded && !is_settled;
     if (may_solve && std::ranges::all_of(report.results, is_solved)) report.obstacle.clear();
-    report.guarantee_seconds = seconds_at_sight + seconds_since(start);
+    report.guarantee_seconds = seconds_at_sight + since_solve.seconds();
     return report;
 }
 

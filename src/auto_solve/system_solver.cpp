@@ -143,7 +143,7 @@ SolveReport SystemSolver<T>::attempt_all(std::vector<Unknown<T>> unknowns, bool 
     const auto is_solved = [](const SolveResult& result) { return result.status == SolveStatus::converged; };
     if (report.obstacle.empty() && !std::ranges::all_of(report.results, is_solved))
         report.obstacle = obstacle(a_, report.attempts, options_.iteration.complex_scalars);
-    if (attempts.ends_with_least_squares()) report.obstacle = obstacle_with_least_squares(std::move(report.obstacle));
+    if (attempts.ends_with_least_squares(report)) report.obstacle = obstacle_with_least_squares(std::move(report.obstacle));
     return report;
 }
 

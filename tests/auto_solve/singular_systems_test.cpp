@@ -1,9 +1,11 @@
 #include "matrices/generators.hpp"
 #include "solver/csr_matrix.hpp"
+#include "solver/dense_matrix.hpp"
 #include "solver/device.hpp"
 #include "solver/least_squares.hpp"
 #include "solver/reduce.hpp"
 #include "solver/solve.hpp"
+#include "solver/spmv.hpp"
 #include "support/eigen.hpp"
 #include "support/least_squares.hpp"
 #include "support/linear_systems.hpp"
@@ -491,6 +493,23 @@ TEST(SingularSystems, AreNotSaidToBeSolvedAsFarAsCanBeWhereTheyAreNot) {
     const auto by_name = solve_by(a, b, {.preconditioner = PreconditionerKind::none});
     EXPECT_NE(by_name.report.result().status, SolveStatus::converged);
     EXPECT_THAT(by_name.report.obstacle, Not(HasSubstr("is least")));
+}
+
+/// Of two columns, one that nothing solves and one that holds no number.
+TEST(SingularSystems, AreSaidToHaveLeastSquaresWhereAllThatIsNotSolvedAre) {
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    const auto a =
+        csr_from_entries<double>(3, 3, std::vector<Entry<double>>{{0, 0, 1}, {0, 1, 2}, {1, 0, 2}, {1, 1, 4}, {2, 2, 5}});
+    const DenseMatrix<double> both_bad{3, 2, {1, 3, 5, 1, none, 5}}, one_good{3, 2, {1, 3, 5, 1, 2, 5}};
+    DenseMatrix<double> x{3, 2, std::vector<double>(6)}, y = x;
+    const SolveReport bad = solve<double>(SpmvPlan<double>(a), both_bad, x);
+    EXPECT_EQ(bad.results[0].status, SolveStatus::stagnated);
+    EXPECT_EQ(bad.results[1].status, SolveStatus::non_finite);
+    EXPECT_THAT(bad.obstacle, Not(HasSubstr("least squares")));
+    const SolveReport good = solve<double>(SpmvPlan<double>(a), one_good, y);
+    EXPECT_EQ(good.results[0].status, SolveStatus::stagnated);
+    EXPECT_EQ(good.results[1].status, SolveStatus::converged);
+    EXPECT_THAT(good.obstacle, HasSubstr("least squares"));
 }
 
 }  // namespace

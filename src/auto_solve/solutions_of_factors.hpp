@@ -1,0 +1,141 @@
+#pragma once
+
+/// What complete factors make of b, where nothing but rounding x keeps that from the tolerance.
+
+#include "auto_solve/iterates.hpp"
+#include "auto_solve/obstacle.hpp"
+#include "auto_solve/progress.hpp"
+#include "solver/accuracy.hpp"
+#include "solver/error.hpp"
+#include "solver/preconditioner.hpp"
+#include "solver/solve.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace solver {
+
+/// A solution that factors found is kept aside until it is taken: of a nearly singular A a smaller x may meet the tolerance.
+template <class T>
+class SolutionsOfFactors {
+public:
+    /// Applications of factors are as accurate as asked for.
+    SolutionsOfFactors(Iterates<T>& iterates, Accuracy accuracy)
+        : iterates_(iterates), accuracy_(accuracy), columns_(iterates.columns()) {}
+
+    /// Where complete factors stagnate at what rounding x comes to, at an x that they would hardly change, nothing else gets
+    /// nearer, unless A is nearly singular: any other x that meets the tolerance t lies within ||A^-1|| t ||b|| of the
+    /// solution, so that for u ||A|| ||A^-1|| < 1 rounding it comes to as much, less t ||b|| at most. Where that is little more
+    /// than the tolerance another x may meet it by chance. Returns whether nothing else can.
+    bool is_final(std::int64_t column, const SolveResult& result, const Preconditioner<T>& inverse) {
+        const double aim = iterates_.tolerance(column);
+        if (!is_at_limit(column, result, aim, inverse)) return false;
+        columns_[column].is_at_limit = true;
+        return iterates_.rounding(column) > clearly * aim;
+    }
+
+    /// Keeps x = M^-1 b after iterative refinement where one more step would hardly change it, which no singular A allows, and
+    /// rounding it comes to clearly more than the tolerance allows. Not before some iteration has tried.
+    void find(std::int64_t column, const SolveResult& result, const Preconditioner<T>& inverse) {
+        constexpr double surely_not_all = 0x1p-20;
+        if (result.iterations == 0 || iterates_.holds_pair(column)) return;
+        std::optional<Refined<T>> refined = refined_x(column, inverse);
+        if (!refined || !(refined->error <= surely_not_all)) return;
+        iterates_.exchange(column, refined->x);
+        const bool is_limited = is_limited_by_rounding(column, refined->residual, clearly * iterates_.tolerance(column));
+        iterates_.exchange(column, refined->x);
+        if (is_limited) columns_[column].found = std::move(refined);
+    }
+
+    bool has(std::int64_t column) const { return columns_[column].found.has_value(); }
+
+    bool has_any_of(std::span<const std::int64_t> columns) const {
+        return std::ranges::any_of(columns, [&](std::int64_t column) { return has(column); });
+    }
+
+    /// Returns whether x is now what was found.
+    bool take(std::int64_t column, Progress& progress) {
+        Column& of = columns_[column];
+        if (!of.found) return false;
+        iterates_.exchange(column, of.found->x);
+        SolveResult& result = progress.result(column);
+        if (!progress.has_stopped(column)) result.status = SolveStatus::stagnated;
+        result.relative_residual = result.recursive_residual = of.found->residual;
+        of.found.reset();
+        of.is_taken = of.is_at_limit = true;
+        return true;
+    }
+
+    bool is_taken(std::int64_t column) const { return columns_[column].is_taken; }
+
+    bool is_nearly_singular(const Preconditioner<T>& inverse) const {
+        return inverse.pivot_ratio() < least_pivot_ratio<T>(iterates_.rows());
+    }
+
+    /// Empty unless nothing but rounding is in the way of all columns that have not converged.
+    std::string obstacle(std::span<const SolveResult> results) const {
+        double most = 0;
+        for (std::size_t column = 0; column < results.size(); ++column) {
+            if (results[column].status == SolveStatus::converged) continue;
+            if (!columns_[column].is_at_limit) return "";
+            most = std::max(most, results[column].relative_residual);
+        }
+        if (!(most > 0)) return "";
+        const char* const precision = std::is_same_v<T, float> ? "single" : "double";
+        return fmt::format(
+            "to round x to {} precision changes b - A x by about {:.0e} ||b||, more than the tolerance allows, and this x is "
+            "as good as that; {} a guarantee says how many digits are right",
+            precision, most, most < 1 ? "a larger tolerance can be met, and" : "its residual tells nothing,");
+    }
+
+private:
+    static constexpr double clearly = 16;  ///< times the tolerance: more than what another x may meet by chance
+
+    struct Column {
+        std::optional<Refined<T>> found;
+        bool is_taken = false;
+        bool is_at_limit = false;  ///< x is as near as rounding it leaves room for
+    };
+
+    bool is_at_limit(std::int64_t column, const SolveResult& result, double aim, const Preconditioner<T>& inverse) {
+        constexpr double hardly = 0x1p-10;
+        const bool may_be = result.status == SolveStatus::stagnated && !is_nearly_singular(inverse);
+        if (!may_be || !is_limited_by_rounding(column, result.relative_residual, aim)) return false;
+        try {
+            return iterates_.estimated_error(column, inverse, accuracy_) <= hardly;
+        } catch (const Error&) {  // no memory for a look at it
+            return false;
+        }
+    }
+
+    bool is_limited_by_rounding(std::int64_t column, double residual, double aim) {
+        const double rounding = iterates_.rounding(column);
+        return residual <= rounding && rounding > aim;
+    }
+
+    /// Nothing where there is no memory for it.
+    std::optional<Refined<T>> refined_x(std::int64_t column, const Preconditioner<T>& inverse) {
+        try {
+            return iterates_.refined(column, inverse, accuracy_);
+        } catch (const Error&) {
+        } catch (const std::bad_alloc&) {
+        }
+        return std::nullopt;
+    }
+
+    Iterates<T>& iterates_;
+    Accuracy accuracy_;
+    std::vector<Column> columns_;
+};
+
+}  // namespace solver
