@@ -120,7 +120,7 @@ struct SolveReport {
 /// options.profile says otherwise, so that the path and the bits of x are the same on every machine; `gpu` weighs what is made
 /// on the host against a GPU's iterations, and has other bits. Where nothing helps, the status is that of the whole solve, and
 /// `obstacle` says what is known of the reason. What nothing solved is tried by idr without a preconditioner at last, unless a
-/// method or a preconditioner is named.
+/// method or a preconditioner is named or rounding x alone is in the way.
 ///
 /// Where klu leaves more of b - A x than the tolerance allows, since rounding x makes as much of it, and would change x by less
 /// than 2^-10 of itself, `obstacle` says so unless something else solves the system. Where rounding x makes more than 16 times

@@ -98,12 +98,14 @@ public:
 
 private:
     /// Without a preconditioner where all that the schedule has was refused, as minres refuses what is not symmetric; then what
-    /// nothing has solved by IDR(4) from the initial guess: it goes on where others break down, as on singular patterns, where
-    /// what they added from the null space is in the way.
+    /// nothing has solved, and not for rounding x, by IDR(4) from the initial guess: it goes on where others break down, as on
+    /// singular patterns, where what they added from the null space is in the way.
     template <class System>
     void run_last_resorts(System& system, MethodChoice& method, std::int64_t max_iterations) {
         if (!progress_.has_begun() && has_more_to_do(max_iterations))
             attempt(system, without_preconditioner(), method, max_iterations);
+        take_what_factors_found();
+        progress_.leave_if([&](std::int64_t column) { return factors_.has_reached_limit(column); });
         if (options_.method || !has_more_to_do(max_iterations)) return;
         for (const std::int64_t column : progress_.left())
             iterates_.start_over(column, progress_.result(column).relative_residual);

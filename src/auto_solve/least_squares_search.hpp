@@ -46,12 +46,14 @@ public:
         return has_least_squares<System> && is_wanted_ && !has_looked_ && !has_looked_at_singular_;
     }
 
-    /// Once, where the residual stood still, or hardly fell, for about as long as the attempts so far.
+    /// Once, where the residual stood still, or hardly fell, for about as long as the attempts so far; not where rounding x is
+    /// what it stands at.
     template <class System>
     void look_at_what_is_stuck(System& system, std::int64_t max_iterations) {
         constexpr std::int64_t some_steps = 200;
         if constexpr (has_least_squares<System>) {
-            if (progress_.left().empty() || !may_look_if_stuck<System>()) return;
+            const auto is_limited = [&](std::int64_t column) { return factors_.has_reached_limit(column); };
+            if (std::ranges::all_of(progress_.left(), is_limited) || !may_look_if_stuck<System>()) return;
             has_looked_ = true;
             const std::int64_t steps = 2 * progress_.most_used() + some_steps;
             look(system, steps, static_cast<double>(steps), max_iterations);

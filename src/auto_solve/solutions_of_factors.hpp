@@ -57,6 +57,9 @@ public:
         if (is_limited) columns_[column].found = std::move(refined);
     }
 
+    /// Whether factors brought x as near as rounding it leaves room for.
+    bool has_reached_limit(std::int64_t column) const { return columns_[column].is_at_limit; }
+
     bool has(std::int64_t column) const { return columns_[column].found.has_value(); }
 
     bool has_any_of(std::span<const std::int64_t> columns) const {

@@ -97,6 +97,7 @@ TEST(Obstacle, SaysWhereRoundingXAloneMissesTheTolerance) {
 
 // Something else may get there by chance, and is tried.
 // Promise: solve.hpp, "Where klu leaves more of b - A x than the tolerance"
+// Promise: solve.hpp, "What nothing solved is tried by idr"
 TEST(Obstacle, SaysWhereRoundingXBarelyMissesTheTolerance) {
     const CsrMatrix<double> a = smoother(2000, 1e12);
     std::vector<double> b;
@@ -106,6 +107,10 @@ TEST(Obstacle, SaysWhereRoundingXBarelyMissesTheTolerance) {
     const auto solved = solve_by(a, b, options);
     EXPECT_EQ(solved.report.result().status, SolveStatus::stagnated);
     EXPECT_GT(std::ranges::count(solved.report.attempts, false, &Attempt::repeated), 2);
+    for (const Attempt& attempt : solved.report.attempts) {
+        EXPECT_FALSE(attempt.least_squares);
+        EXPECT_NE(attempt.method, KrylovMethod::idr);
+    }
     EXPECT_THAT(solved.report.obstacle, HasSubstr("to round x to double precision changes b - A x by about"));
 }
 
