@@ -14,6 +14,7 @@
 #include "solver/spmv.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -159,10 +160,10 @@ public:
         if (holds_pair(column)) keep_if_best(column, residual);
     }
 
-    /// x as it is now.
+    /// x as it is now. What has no residual, for overflow, is never the best.
     void keep_if_best(std::int64_t column, double residual) {
         Best& best = best_[column];
-        if (!best.x.empty() && !(residual < best.residual)) return;
+        if (!std::isfinite(residual) || (!best.x.empty() && !(residual < best.residual))) return;
         const Unknown<T>& unknown = unknowns_[column];
         const auto copy_of = [&](std::span<const T> v) { return VectorCopy<T>(v, a_.device(), unknown.on_device); };
         best = {copy_of(unknown.x), holds_pair(column) ? copy_of(unknown.x_low) : VectorCopy<T>(), residual};

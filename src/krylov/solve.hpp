@@ -36,8 +36,9 @@ namespace solver {
 /// cannot keep them begins anew there, but not for mere progress. Where r
 /// was wrong by more than `restart_factor` or the step stopped half-way, and after a breakdown, it begins anew from the best x;
 /// if it has begun there before, with another seed, or, where a seed makes no difference, not at all. A verification is
-/// fruitless if the recurrence had broken down or promised half the residual of the last success, and the best true residual
-/// has not halved since. More than `max_fruitless` of these in a row end the solve.
+/// fruitless if the best true residual has not halved since the last success, though the recurrence promised that or claimed
+/// convergence; and if it broke down or diverges: of true residuals `divergence_factor` times the best one no replacement
+/// brings the digits back that x had. More than `max_fruitless` of these in a row end the solve.
 template <SolverBackend B>
 class KrylovSolve : private Iterate {
 public:
@@ -47,6 +48,7 @@ public:
 
     static constexpr double restart_factor = 10;
     static constexpr double progress_factor = 32;
+    static constexpr double divergence_factor = 0x1p32;
     static constexpr int max_fruitless = 12;
 
     /// The backend and the recurrence must outlive the solve. `column` only marks the records.
@@ -131,7 +133,9 @@ private:
         const bool gained = !broke && stretch.end != StepEnd::stalled;
         const double promised = gained ? recurrence_.norms().back() / scale_ : 0;
         const bool begins = broke || stretch.end == StepEnd::half || !(norm <= restart_factor * promised);
-        if (!fruitful(promised) || (begins && would_repeat_itself())) co_return broke ? broken(reason) : SolveStatus::stagnated;
+        const bool is_vain =
+            promised <= reference_norm_ / 2 || reason == Reason::claim || norm > divergence_factor * best_norm_;
+        if (!fruitful(is_vain) || (begins && would_repeat_itself())) co_return broke ? broken(reason) : SolveStatus::stagnated;
         record.replaced = !broke && (begins || replaces_r(reason));
         result_.restarts += broke;
         result_.replacements += record.replaced;
@@ -195,13 +199,14 @@ private:
         backend_.copy(x_, best_);
     }
 
-    /// Counts; false once too many verifications in a row were fruitless.
-    bool fruitful(double promised) {
+    /// Counts a verification, which was in vain unless the best residual has halved; false once too many in a row were
+    /// fruitless.
+    bool fruitful(bool is_vain) {
         if (best_norm_ <= reference_norm_ / 2) {
             reference_norm_ = best_norm_;
             fruitless_ = 0;
-        } else if (promised <= reference_norm_ / 2) {
-            ++fruitless_;
+        } else {
+            fruitless_ += is_vain;
         }
         return fruitless_ <= max_fruitless;
     }
