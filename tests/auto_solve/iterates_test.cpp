@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace solver {
@@ -45,6 +46,19 @@ TEST(Iterates, BeginAtZeroWhereThereIsSomethingToDo) {
     EXPECT_TRUE(OneUnknown(1, 1, {}, -0.0).iterates().begin_at_zero());
     EXPECT_FALSE(OneUnknown(1, 0, {}, 0).iterates().begin_at_zero()) << "x solves it";
     EXPECT_FALSE(OneUnknown(1, 1, {}, 0x1p-1074).iterates().begin_at_zero());
+}
+
+TEST(Iterates, KeepNothingThatHasNoResidual) {
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    OneUnknown unknown(1, 1, {});
+    unknown.iterates().keep_if_best(0, none);
+    EXPECT_EQ(unknown.iterates().restore_best(0, 0.5), 0.5);
+    unknown.x() = 0.75;
+    unknown.iterates().keep_if_best(0, 0.25);
+    unknown.x() = 0.5;
+    unknown.iterates().keep_if_best(0, none);
+    EXPECT_EQ(unknown.iterates().restore_best(0, 0.5), 0.25);
+    EXPECT_EQ(unknown.x(), 0.75);
 }
 
 /// Where u |a x| alone is above the tolerance times |b|, by a factor of 2, and below it.

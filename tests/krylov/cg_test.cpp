@@ -19,6 +19,7 @@
 #include <numbers>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace solver {
@@ -357,6 +358,32 @@ TEST(Cg, SolvesSingularSystemsThatHaveASolution) {
         EXPECT_EQ(solved.result.status, SolveStatus::converged);
         EXPECT_LE(true_residual(problem, solved), 1.000001e-10);
     }
+}
+
+/// b has a constant part of 1e-13, which A = -Laplace without boundary values cannot reach, and whose image under multigrid is
+/// large: directions turn into constants, and residuals grow without end.
+// Promise: bicgstab.hpp, "It ends as stagnated (breakdown, non_finite) once"
+TEST(Cg, StagnatesWhereItDiverges) {
+    constexpr std::int32_t side = 100, n = side * side;
+    std::vector<Entry<double>> entries;
+    const auto connect = [&](std::int32_t i, std::int32_t j) {
+        for (const auto& [row, column] : {std::pair(i, j), std::pair(j, i)}) {
+            entries.push_back({row, column, -1});
+            entries.push_back({row, row, 1});
+        }
+    };
+    for (std::int32_t i = 0; i < n; ++i) {
+        if (i % side != side - 1) connect(i, i + 1);
+        if (i / side != side - 1) connect(i, i + side);
+    }
+    Problem<double> problem{csr_from_entries<double>(n, n, entries), random_vector<double>(n, 3)};
+    double mean = 0;
+    for (const double element : problem.b) mean += element / n;
+    for (double& element : problem.b) element += 1e-13 - mean;
+    const auto solved = solve_by_cg(problem, with(Accuracy::exact, 1e-12), {.kind = Kind::amg});
+    EXPECT_EQ(solved.result.status, SolveStatus::stagnated);
+    EXPECT_LE(solved.result.iterations, 1000);
+    EXPECT_LE(true_residual(problem, solved), 1e-6);
 }
 
 TEST(Cg, StagnatesWhereSinglePrecisionCannotHoldTheSolution) {
