@@ -36,9 +36,9 @@ namespace solver {
 /// cannot keep them begins anew there, but not for mere progress. Where r
 /// was wrong by more than `restart_factor` or the step stopped half-way, and after a breakdown, it begins anew from the best x;
 /// if it has begun there before, with another seed, or, where a seed makes no difference, not at all. A verification is
-/// fruitless if the best true residual has not halved since the last success, though the recurrence promised that or claimed
-/// convergence; and if it broke down or diverges: of true residuals `divergence_factor` times the best one no replacement
-/// brings the digits back that x had. More than `max_fruitless` of these in a row end the solve.
+/// fruitless if the recurrence had broken down or promised half the residual of the last success, and the best true residual
+/// has not halved since; or if it diverges: of true residuals `divergence_factor` times the best one no replacement brings the
+/// digits back that x had. More than `max_fruitless` of these in a row end the solve.
 template <SolverBackend B>
 class KrylovSolve : private Iterate {
 public:
@@ -133,8 +133,7 @@ private:
         const bool gained = !broke && stretch.end != StepEnd::stalled;
         const double promised = gained ? recurrence_.norms().back() / scale_ : 0;
         const bool begins = broke || stretch.end == StepEnd::half || !(norm <= restart_factor * promised);
-        const bool is_vain =
-            promised <= reference_norm_ / 2 || reason == Reason::claim || norm > divergence_factor * best_norm_;
+        const bool is_vain = promised <= reference_norm_ / 2 || norm > divergence_factor * best_norm_;
         if (!fruitful(is_vain) || (begins && would_repeat_itself())) co_return broke ? broken(reason) : SolveStatus::stagnated;
         record.replaced = !broke && (begins || replaces_r(reason));
         result_.restarts += broke;
