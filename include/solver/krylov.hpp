@@ -41,7 +41,8 @@ std::optional<KrylovMethod> krylov_method_or_auto_from_text(std::string_view tex
 enum class SolveStatus {
     converged,        ///< the true residual meets the tolerance; by Guarantee::rounded also that x is proven to be the
                       ///< solution rounded, whatever the residual of its rounded numbers is; nothing else is called so
-    iteration_limit,  ///< max_iterations were made, or the callback asked to stop
+    iteration_limit,  ///< max_iterations were made, or the callback asked to stop, or A was
+                      ///< proven to be singular before any (SolveOptions::guarantee)
     breakdown,        ///< a scalar by which the method divides vanished again and again, restarts included
     stagnated,        ///< the true residual stopped falling: the limit of this precision, accuracy or preconditioner
     non_finite,       ///< Inf or NaN in A, b, x or on the way

@@ -145,9 +145,10 @@ public:
     void multiply(std::span<const SpmvTask<T>> tasks, Accuracy accuracy) const;
 
     /// Other values in the same pattern, in the order of the CSR matrix, which is not analysed again. They must outlive the
-    /// plan unchanged. Not for a dense matrix, nor for one that was given on a CUDA device (InvalidArgument); not while another
-    /// thread uses the plan. On a CUDA device, copies of the plan get them too. Throws DimensionMismatch; ResourceLimit where a
-    /// packed matrix cannot be packed anew for want of memory on a device, and then the values are those of before.
+    /// plan unchanged, and so must the pattern's row offsets and column indices. Not for a dense matrix, nor for one that was
+    /// given on a CUDA device (InvalidArgument); not while another thread uses the plan. On a CUDA device, copies of the plan
+    /// get them too. Throws DimensionMismatch; ResourceLimit where a packed matrix cannot be packed anew for want of memory on
+    /// a device, and then the values are those of before.
     void update_values(std::span<const T> values);
 
     SpmvDescription describe() const;

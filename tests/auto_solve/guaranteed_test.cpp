@@ -301,6 +301,7 @@ TEST(GuaranteedSolve, ProvesWhatIsAskedForAlone) {
 
 // Promise: solve.hpp, "Where A shows at sight that it is singular"
 // Promise: proof.hpp, "Proven in any case; infinite where"
+// Promise: krylov.hpp, "proven to be singular before any"
 TEST(GuaranteedSolve, SolvesNothingWhereASingularMatrixIsSeenAtSight) {
     const SmallSystem<double> system({1, 2, 2, 4}, {1, 2});
     std::vector<double> x{3, -1};

@@ -359,7 +359,7 @@ TYPED_TEST(PackedSpmv, MakesSeveralProductsTogetherWithTheBitsOfSingleOnes) {
 // Promise: spmv.hpp, "Other values in the same pattern"
 // Promise: spmv.hpp, "Not for a dense matrix, nor for one that was given"
 // Promise: spmv.hpp, "Throws DimensionMismatch;"
-// Promise: spmv.hpp, "They must outlive the plan unchanged."
+// Promise: spmv.hpp, "They must outlive the plan unchanged"
 TYPED_TEST(PackedSpmv, TakesOtherValuesInTheSamePattern) {
     using T = TypeParam;
     Random random(12);
