@@ -81,6 +81,8 @@ public:
         take_what_factors_found();
         for (std::int64_t column = 0; column < std::ssize(progress_.results()); ++column) {
             SolveResult& result = progress_.result(column);
+            if (result.status != SolveStatus::converged && !search_.has_found(column))
+                factors_.take_at_limit(column, progress_);
             if (!search_.has_found(column) && !factors_.is_taken(column))
                 result.relative_residual = iterates_.restore_best(column, result.relative_residual);
         }

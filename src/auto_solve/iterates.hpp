@@ -143,6 +143,11 @@ public:
         return x;
     }
 
+    /// The x of a column, in the host's memory.
+    std::vector<T> x(std::int64_t column) const {
+        return fetched(std::span<const T>(unknowns_[column].x), a_.device(), unknowns_[column].on_device);
+    }
+
     /// The x of a column and another one, in the host's memory.
     void exchange(std::int64_t column, std::span<T> other) {
         const Unknown<T>& unknown = unknowns_[column];

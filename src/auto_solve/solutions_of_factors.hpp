@@ -36,11 +36,14 @@ public:
     /// Where complete factors stagnate at what rounding x comes to, at an x that they would hardly change, nothing else gets
     /// nearer, unless A is nearly singular: any other x that meets the tolerance t lies within ||A^-1|| t ||b|| of the
     /// solution, so that for u ||A|| ||A^-1|| < 1 rounding it comes to as much, less t ||b|| at most. Where that is little more
-    /// than the tolerance another x may meet it by chance. Returns whether nothing else can.
+    /// than the tolerance another x may meet it by chance. Returns whether nothing else can. Keeps x in any case: what has less
+    /// of a residual, and misses the tolerance, may be much further from the solution.
     bool is_final(std::int64_t column, const SolveResult& result, const Preconditioner<T>& inverse) {
         const double aim = iterates_.tolerance(column);
         if (!is_at_limit(column, result, aim, inverse)) return false;
-        columns_[column].is_at_limit = true;
+        Column& of = columns_[column];
+        of.is_at_limit = true;
+        if (!iterates_.holds_pair(column)) of.at_limit = Refined<T>{iterates_.x(column), result.relative_residual, 0};
         return iterates_.rounding(column) > clearly * aim;
     }
 
@@ -68,15 +71,14 @@ public:
 
     /// Returns whether x is now what was found.
     bool take(std::int64_t column, Progress& progress) {
-        Column& of = columns_[column];
-        if (!of.found) return false;
-        iterates_.exchange(column, of.found->x);
-        SolveResult& result = progress.result(column);
-        if (!progress.has_stopped(column)) result.status = SolveStatus::stagnated;
-        result.relative_residual = result.recursive_residual = of.found->residual;
-        of.found.reset();
-        of.is_taken = of.is_at_limit = true;
-        return true;
+        const bool is_found = take(columns_[column].found, column, progress);
+        columns_[column].is_at_limit |= is_found;
+        return is_found;
+    }
+
+    /// Of a column that did not converge: x is what factors brought to the limit of rounding, if they did.
+    void take_at_limit(std::int64_t column, Progress& progress) {
+        if (!is_taken(column)) take(columns_[column].at_limit, column, progress);
     }
 
     bool is_taken(std::int64_t column) const { return columns_[column].is_taken; }
@@ -106,9 +108,21 @@ private:
 
     struct Column {
         std::optional<Refined<T>> found;
+        std::optional<Refined<T>> at_limit;
         bool is_taken = false;
         bool is_at_limit = false;  ///< x is as near as rounding it leaves room for
     };
+
+    bool take(std::optional<Refined<T>>& solution, std::int64_t column, Progress& progress) {
+        if (!solution) return false;
+        iterates_.exchange(column, solution->x);
+        SolveResult& result = progress.result(column);
+        if (!progress.has_stopped(column)) result.status = SolveStatus::stagnated;
+        result.relative_residual = result.recursive_residual = solution->residual;
+        solution.reset();
+        columns_[column].is_taken = true;
+        return true;
+    }
 
     bool is_at_limit(std::int64_t column, const SolveResult& result, double aim, const Preconditioner<T>& inverse) {
         constexpr double hardly = 0x1p-10;

@@ -103,8 +103,13 @@ TEST(Obstacle, SaysWhereRoundingXBarelyMissesTheTolerance) {
     std::vector<double> b;
     for (std::int32_t i = 0; i < 2000; ++i) b.push_back(std::sin(0.3 * i));
     SolveOptions options;
-    options.iteration.tolerance = true_residual(a, b, solve_by(a, b, {.guarantee = Guarantee::rounded}).x) * 0.75;
+    const std::vector<double> rounded = solve_by(a, b, {.guarantee = Guarantee::rounded}).x;
+    options.iteration.tolerance = true_residual(a, b, rounded) * 0.75;
     const auto solved = solve_by(a, b, options);
+    for (std::size_t i = 0; i < b.size(); ++i)
+        ASSERT_NEAR(solved.x[i], rounded[i], 1e-10 * std::abs(rounded[i]))
+            << "what factors found, not what has less of a residual";
+    EXPECT_EQ(solved.report.result().relative_residual, true_residual(a, b, solved.x));
     EXPECT_EQ(solved.report.result().status, SolveStatus::stagnated);
     EXPECT_GT(std::ranges::count(solved.report.attempts, false, &Attempt::repeated), 2);
     for (const Attempt& attempt : solved.report.attempts) {
