@@ -1,6 +1,7 @@
 #include "core/floating_point_guard.hpp"
 #include "core/huge_pages.hpp"
 #include "core/matrix_hash.hpp"
+#include "core/nonzero_elements.hpp"
 #include "core/sorted_rows.hpp"
 #include "cpu/elementwise.hpp"
 #include "guarantee/backward_error.hpp"
@@ -29,6 +30,13 @@ void check_vectors(const char* caller, const SpmvPlan<T>& a, std::size_t b, std:
         fmt::format("{}: A is {} x {}, b has {} elements, x {} and x_low {}; expected a square A, as many elements each, and "
                     "x_low empty or like x",
                     caller, a.rows(), a.columns(), b, x, x_low));
+}
+
+/// Of the entries that A has now: a plan keeps the nonzero elements that a dense one had when they were first asked for.
+template <class T>
+std::uint64_t hash_as_it_is(const SpmvPlan<T>& a) {
+    if (a.dense() == nullptr) return hash_of(a.matrix());
+    return hash_of(nonzero_elements(*a.dense(), a.device().threads()).view());
 }
 
 /// At most (|A| |x + x_low| + |b|)_i, of an A whose repeated entries were summed, in doubles, with one rounding. Of the n terms
@@ -112,7 +120,7 @@ void error_bound(const SpmvPlan<T>& a, const Certificate& certificate, std::span
             "error_bound: the certificate is one of {} rows and says '{}', A has {} rows and bounds has {} elements; "
             "expected a proof for A, and as many bounds",
             certificate.reach.size(), to_string(certificate.status), a.rows(), bounds.size()));
-    if (certificate.matrix_hash != 0 && certificate.matrix_hash != hash_of(a.matrix()))
+    if (certificate.matrix_hash != 0 && certificate.matrix_hash != hash_as_it_is(a))
         throw InvalidArgument(
             "error_bound: the certificate was made for a matrix with other entries; expected that of A as it is now (certify)");
     const cpu::FloatingPointGuard guard;

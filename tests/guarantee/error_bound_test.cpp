@@ -56,6 +56,19 @@ TEST(ErrorBound, NeedsAProofAndVectorsThatFit) {
     EXPECT_GE(bounds[1], 7.0 / 11);
 }
 
+/// Which the plan looks at: it keeps the nonzero elements that it had.
+// Promise: guarantee.hpp, "Of the entries of A, by which error_bound knows it;"
+TEST(ErrorBound, NoticesThatADenseMatrixHasOtherElements) {
+    DenseMatrix<double> a{2, 2, {4, 1, 1, 3}};
+    const SpmvPlan<double> plan(a.view(), Device::cpu(1));
+    const Certificate certificate = certify(plan);
+    const std::vector<double> b{1, 2}, x(2);
+    std::vector<double> bounds(2);
+    EXPECT_NO_THROW(error_bound<double>(plan, certificate, b, x, {}, bounds));
+    a.values[3] = 0.2500001;
+    EXPECT_THROW(error_bound<double>(plan, certificate, b, x, {}, bounds), InvalidArgument);
+}
+
 /// Where subnormal numbers count as 0, so would the residual, and x be proven to be the solution, which is (2^-1060, 2).
 TEST(ErrorBound, IsDeafToTheCallersFloatingPointEnvironment) {
     const SmallSystem<double> system({1, 0, 0, 0x1p-1060}, {0x1p-1060, 0x1p-1059});
