@@ -36,7 +36,8 @@ struct LeastSquaresOptions {
 /// constraints are rows times a large number: their part of b alone makes r small beside b. Where more than 2^10 ||S b|| by the
 /// tolerance, 2^-16 ||S b|| at least and, unless four times the tolerance is more, a quarter of it at most, is left in ||S r||,
 /// S scaling each row by a power of two to a largest |a_ij| from 1 to 2, and r is not at right angles, least squares of r are
-/// added to x: the status is theirs, of the angle that r has now; not for an absolute tolerance.
+/// added to x: the status is theirs, of the angle that r has now; not for an absolute tolerance, and rows that are heavier by 1
+/// / tolerance and more may hide the others all the same: scale them down.
 ///
 /// What is tried, on counts of entries and operations alone: LSMR, for as long as the matrix G of the normal equations would
 /// take to make, A'A or where A is wide A A'; LSMR with complete factors (KLU) of G + D as a preconditioner, D small: a few

@@ -237,7 +237,8 @@ def lstsq(
         nearly exactly, that is enough. Singular values of A, its n columns scaled to norm 1, up to sqrt(n) rtol may count as zero, as
         below NumPy's ``rcond``: two columns that differ by 1e-11 of their length may need a smaller rtol, and so may a square A that is
         nearly singular: where ``residual`` is not small, look whether a smaller rtol makes it so. Rows of zeros stand aside, and where
-        heavy rows alone make r small beside b, as constraints do, the angle counts, for an rtol of 9e-7 or less and no atol.
+        heavy rows alone make r small beside b, as constraints do, the angle counts, for an rtol of 9e-7 or less and no atol. Rows that are
+        heavier than others by ``1 / rtol`` and more may hide these all the same, even where 'converged' is said: scale them down.
     maxiter : int
         Iterations in all, of each column of b.
     accuracy : {'exact', 'compensated', 'fast'}
