@@ -123,12 +123,12 @@ struct SolveReport {
 /// method or a preconditioner is named or rounding x alone is in the way.
 ///
 /// Where klu leaves more of b - A x than the tolerance allows, since rounding x makes as much of it, and would change x by less
-/// than 2^-10 of itself, `obstacle` says so unless something else solves the system. Where rounding x makes more than 16 times
-/// what the tolerance allows nothing else is tried: the status is `stagnated`. So it is where A^-1 b is so large that rounding
-/// it leaves more of b - A x than x = 0 does, as where x grows from row to row: x is then what klu's factors make of b in
-/// three steps of iterative refinement, and up to 30 as long as each halves the change, if one more would change that by less
-/// than 2^-20 of itself. Of a singular A, w'A = 0, it never is: w'(b - A x) stays w'b, and factors would change x by all of
-/// itself again.
+/// than 2^-10 of itself, `obstacle` says so unless something else solves the system, and x is klu's, also where something else
+/// leaves less of b - A x: that may be much further from the solution. Where rounding x makes more than 16 times what the
+/// tolerance allows nothing else is tried: the status is `stagnated`. So it is where A^-1 b is so large that rounding it leaves
+/// more of b - A x than x = 0 does, as where x grows from row to row: x is then what klu's factors make of b in three steps of
+/// iterative refinement, and up to 30 as long as each halves the change, if one more would change that by less than 2^-20 of
+/// itself. Of a singular A, w'A = 0, it never is: w'(b - A x) stays w'b, and factors would change x by all of itself again.
 ///
 /// Least squares (least_squares.hpp) are looked for where A is singular, as its structure or complete factors tell and one more
 /// attempt has not solved the system, in 2000 steps at most and with factors that cost no more than 10^4; and in as many steps
