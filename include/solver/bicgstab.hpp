@@ -26,9 +26,8 @@ using BicgstabOptions = KrylovOptions;
 /// updated one was wrong the iteration goes on from the true one. The true residual is also computed whenever the updated one
 /// has gained a factor 32; of the x whose true residual was computed, the initial guess included, the best is returned, and is
 /// where the iteration restarts after a breakdown. It ends as stagnated (breakdown, non_finite) once more than 12 true
-/// residuals in a row that should have halved (that followed a breakdown) did not, or were 2^32 times the best one. A zero
-/// right-hand side gives x = 0 after no iteration. Where ||b|| is below 2^-511 (floats 2^-63) and the residual of the guess is
-/// not, the iteration begins at 0.
+/// residuals in a row that should have halved (that followed a breakdown) did not. A zero right-hand side gives x = 0 after no
+/// iteration. Where ||b|| is below 2^-511 (floats 2^-63) and the residual of the guess is not, the iteration begins at 0.
 ///
 /// Runs where the plan of A is: on a CUDA device whole stretches of the iteration without the host; between them it asks
 /// the callback, at its intervals, and sees to true residuals. Throws ResourceLimit where the device's memory does not suffice.

@@ -19,6 +19,7 @@ public:
     virtual ~AnyRecurrence() = default;
 
     virtual bool has_random_starts() const = 0;
+    virtual bool has_bounded_residuals() const = 0;
     virtual bool keeps_directions() const = 0;
     virtual Vector& r() = 0;
     virtual Vector& z() = 0;
@@ -40,6 +41,7 @@ public:
     explicit RecurrenceOf(Arguments&&... arguments) : recurrence_(std::forward<Arguments>(arguments)...) {}
 
     bool has_random_starts() const override { return R::has_random_starts; }
+    bool has_bounded_residuals() const override { return R::has_bounded_residuals; }
     bool keeps_directions() const override { return R::keeps_directions; }
     Vector& r() override { return recurrence_.r; }
     Vector& z() override { return recurrence_.z; }

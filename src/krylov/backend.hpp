@@ -128,8 +128,9 @@ template <class R, class Vector>
 concept Recurrence = requires(R& recurrence, const Vector* weights, double norm, std::uint64_t seed, const StepLimits& limits) {
     requires std::convertible_to<decltype((recurrence.r)), Vector&>;
     requires std::convertible_to<decltype((recurrence.z)), Vector&>;
-    { R::has_random_starts } -> std::convertible_to<bool>;  // whether begin makes anything of its seed
-    { R::keeps_directions } -> std::convertible_to<bool>;   // whether continue_from_replaced goes on, or begins anew, too
+    { R::has_random_starts } -> std::convertible_to<bool>;      // whether begin makes anything of its seed
+    { R::has_bounded_residuals } -> std::convertible_to<bool>;  // whether a norm of r falls in every step
+    { R::keeps_directions } -> std::convertible_to<bool>;       // whether continue_from_replaced goes on, or begins anew, too
 
     /// Once, before all else. With weights (1-norms of the columns of A), which stay the caller's, steps watch the drift of r.
     recurrence.start(weights);

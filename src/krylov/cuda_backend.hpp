@@ -279,6 +279,7 @@ public:
     using Vector = cuda::DeviceArray<Value>;
 
     static constexpr bool has_random_starts = Scalars::has_random_starts;
+    static constexpr bool has_bounded_residuals = Scalars::has_bounded_residuals;
     static constexpr bool keeps_directions = true;
 
     explicit CudaRecurrence(CudaVectors<Value>& vectors)

@@ -34,6 +34,7 @@ public:
     using Scalar = ScalarOf<Value>;
 
     static constexpr bool has_random_starts = false;
+    static constexpr bool has_bounded_residuals = true;
     static constexpr bool keeps_directions = false;
 
     GmresRecurrence(B& backend, const KrylovOptions& options)

@@ -14,6 +14,7 @@ public:
     using Value = V;
 
     static constexpr bool has_random_starts = true;
+    static constexpr bool has_bounded_residuals = false;
 
     void begin(double r_norm) { r_norm_ = r_norm; }
     void continue_from_replaced(double r_norm) { r_norm_ = r_norm; }

@@ -24,6 +24,7 @@ public:
 
     /// A restart from the same x takes the same course.
     static constexpr bool has_random_starts = false;
+    static constexpr bool has_bounded_residuals = true;
 
     void begin(double r_norm) {
         *this = {};

@@ -21,6 +21,7 @@ public:
     using Vector = typename B::Vector;
 
     static constexpr bool has_random_starts = Scalars::has_random_starts;
+    static constexpr bool has_bounded_residuals = Scalars::has_bounded_residuals;
     static constexpr bool keeps_directions = true;
 
     void start(const Vector* weights) { weights_ = weights; }

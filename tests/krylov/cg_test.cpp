@@ -362,7 +362,7 @@ TEST(Cg, SolvesSingularSystemsThatHaveASolution) {
 
 /// b has a constant part of 1e-13, which A = -Laplace without boundary values cannot reach, and whose image under multigrid is
 /// large: directions turn into constants, and residuals grow without end.
-// Promise: bicgstab.hpp, "It ends as stagnated (breakdown, non_finite) once"
+// Promise: cg.hpp, "Where more than 12 true residuals in a row are"
 TEST(Cg, StagnatesWhereItDiverges) {
     constexpr std::int32_t side = 100, n = side * side;
     std::vector<Entry<double>> entries;

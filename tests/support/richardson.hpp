@@ -13,6 +13,7 @@ namespace solver::testing {
 /// What the outer loop is told of a step of Richardson's iteration: norms alone.
 struct RichardsonScalars {
     static constexpr bool has_random_starts = false;
+    static constexpr bool has_bounded_residuals = false;
 
     void begin(double norm) { r_norm_ = norm; }
     void continue_from_replaced(double norm) { r_norm_ = norm; }

@@ -20,6 +20,7 @@ public:
 
     /// A restart from the same x can take another course: with a random shadow residual.
     static constexpr bool has_random_starts = true;
+    static constexpr bool has_bounded_residuals = false;
 
     /// A dot product that is not so many times larger than the rounding of the vectors can make it has lost all but two digits,
     /// and so has what is computed from it. Going on until nothing is left takes about twice the iterations on real matrices in

@@ -25,6 +25,7 @@ public:
 
     /// A restart from the same x takes the same course.
     static constexpr bool has_random_starts = false;
+    static constexpr bool has_bounded_residuals = true;
 
     SOLVER_HD void begin(double r_norm) noexcept {
         r_norm_ = r_norm;
